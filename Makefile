@@ -1,0 +1,30 @@
+# The two commands of the README: `make demo` and `make test`. Both set up .venv on a machine with Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check screenshots clean
+
+demo: $(VENV)/.ready
+	$(BIN)/tt-debug demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest -n 2 -m "not soak"
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+screenshots: $(VENV)/.ready
+	$(BIN)/python tests/screenshots.py
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""LangGraph's own tables, read and appended to without LangGraph."""

@@ -1,0 +1,1 @@
+"""Our own schema: checkpoints, threads, runs, steps, approvals."""

@@ -1,0 +1,151 @@
+"""The contract between the debugger and a checkpoint store.
+
+Every method is synchronous and may be called from any thread. Adapters raise only `stores.errors.StoreError`s.
+What an adapter cannot do it leaves out of ``info.capabilities`` and answers with `Unsupported`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Reading. Never writes: the store's bytes and the list of files beside it stay as they were.
+
+    Order. ``threads`` lists the newest write first. ``headers`` lists one thread's checkpoints, all namespaces,
+    newest first, where a child always comes before its parent; both are stable under reload. ``after`` is the
+    ``next`` of the page before; ``limit`` is the most items of a page, 0 gives none, below 0 raises ValueError.
+
+    Errors. ``headers`` and ``head`` raise NotFound for an unknown thread, ``load`` for an unknown checkpoint;
+    ``load`` raises Corrupt for a checkpoint that cannot be read at all. A row that is damaged in part is
+    listed, with ``Header.problem``, and never hides its neighbours.
+    """
+
+    @property
+    def info(self) -> StoreInfo: ...
+
+    def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]: ...
+
+    def headers(self, thread: str, after: str | None = None, limit: int = 1000) -> Page[Header]: ...
+
+    def head(self, thread: str, ns: str = "") -> Ref:
+        """What the runtime itself would load and go on from."""
+        ...
+
+    def load(self, ref: Ref) -> Checkpoint: ...
+
+    def close(self) -> None:
+        """Idempotent; every later call raises Unreachable."""
+        ...
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Appending. There is no update and no delete: history is append-only.
+
+    Each call is one transaction: after an error nothing has been written. `ReadOnly` when the store was opened so.
+    """
+
+    def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
+        """Insert one checkpoint. The same id with the same content returns the one that is there.
+
+        ``fence`` is (run id, token). Raises Conflict for the same id with other content, LeaseLost for an old
+        token, Invalid (with the path) for a value the store would change or refuse.
+        """
+        ...
+
+    def fork(
+        self,
+        base: Ref,
+        thread: str,
+        changes: Sequence[Change] = (),
+        *,
+        keep_results: bool = False,
+        meta: Mapping[str, object] | None = None,
+    ) -> Header:
+        """Append a copy of ``base`` with ``changes`` applied as the head of ``thread``; the base stays as it is.
+
+        ``thread`` is new (source "fork"), or the base's own: then it is an edit (source "edit" where the store is
+        ours, "fork" or "update" in a foreign one) and becomes the head its application goes on from.
+        The new checkpoint keeps the base's ``next``. ``keep_results`` keeps finished tasks of the base's own
+        superstep where the base has children (LangGraph only). Raises NotFound, Conflict when a new
+        ``thread`` exists, Invalid when a change does not apply or a value cannot be stored.
+        """
+        ...
+
+
+@runtime_checkable
+class RunStore(Protocol):
+    """The embedded executor's records: definitions, runs with leases, the step log, approvals.
+
+    Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
+    (run, token) raises LeaseLost when the token is no longer the newest. Exactly one run per thread is active
+    (pending, running, waiting, paused, crashed); creating a second raises Conflict naming the first.
+    """
+
+    def put_definition(self, definition: Definition) -> None:
+        """Keep it under its hash; idempotent. Conflict when the same workflow and version has another body."""
+        ...
+
+    def definition(self, hash: str) -> Definition: ...
+
+    def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
+        """Insert a pending run; ``first`` is a new thread's input checkpoint, in the same transaction."""
+        ...
+
+    def claim(self, run_id: str, owner: str, pid: int) -> Run:
+        """Take the run: token + 1, status running. Only the holder of the run's kernel lock may call it.
+
+        Allowed from pending, paused, crashed, and from running when the caller holds the lock (its owner is dead).
+        Conflict otherwise."""
+        ...
+
+    def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
+        """Log a step, or a further attempt of it, as running. Durable before its node's code is called."""
+        ...
+
+    def commit_step(self, commit: StepCommit) -> Header:
+        """One transaction: the step completed with its output, its checkpoint, the thread's and the run's head,
+        the run's new status, an opened approval, and the next step running."""
+        ...
+
+    def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
+        """Log an attempt as failed; ``run_status`` ("failed", "cancelled", "paused") also ends or stops the run,
+        in the same transaction. ``step.next_attempt_at`` persists a retry's wait."""
+        ...
+
+    def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:
+        """Set the run's status without a checkpoint: paused, cancelled, failed, completed."""
+        ...
+
+    def requeue(self, run_id: str, until: str | None) -> Run:
+        """paused, crashed or failed → pending, with a new stop condition. Conflict from any other status."""
+        ...
+
+    def request(self, run_id: str, what: str) -> Run:
+        """Ask the owner to "pause" or "cancel" at the next step boundary; acts at once on a run nobody is running."""
+        ...
+
+    def run(self, run_id: str) -> Run: ...
+
+    def runs(self, thread: str | None = None) -> tuple[Run, ...]:
+        """Newest first."""
+        ...
+
+    def steps(self, run_id: str | None = None, ref: Ref | None = None) -> tuple[StepRecord, ...]:
+        """The log of a run, or the attempts whose step ended at ``ref`` or failed starting from it; oldest first."""
+        ...
+
+    def approvals(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
+        """Oldest first."""
+        ...
+
+    def answer(self, approval_id: str, answer: object, by: str, *, reject: bool = False) -> Header:
+        """Record an answer once, by compare-and-set: a checkpoint with source "answer" holds it in the state,
+        and the waiting run becomes pending. Conflict names who answered first."""
+        ...

@@ -1,0 +1,139 @@
+"""The executor's records as values: definitions, runs, steps, approvals.
+
+Owns the shapes; who may change what, and when, is `stores.protocol.RunStore`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from stores.model import NewCheckpoint, Ref, Value
+
+
+class RunStatus:
+    """The state machine of a run. `stores.model.Status` is what a listing shows for it."""
+
+    PENDING: Final = "pending"
+    RUNNING: Final = "running"
+    WAITING: Final = "waiting_human"
+    PAUSED: Final = "paused"
+    COMPLETED: Final = "completed"
+    FAILED: Final = "failed"
+    CANCELLED: Final = "cancelled"
+    CRASHED: Final = "crashed"
+
+    ACTIVE: Final = frozenset({PENDING, RUNNING, WAITING, PAUSED, CRASHED})
+    TERMINAL: Final = frozenset({COMPLETED, CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A workflow as it was registered. ``body`` is its canonical JSON text; ``hash`` the SHA-256 of that, in hex.
+
+    ``origin`` is the absolute path of the file it came from, where its ``run: "module:function"`` is looked for.
+    """
+
+    hash: str
+    workflow_id: str
+    version: str
+    body: str
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of a thread. ``base`` is where it started, ``head`` its newest checkpoint.
+
+    ``until`` is a node before which the run pauses; ``token`` the fencing token of its present owner.
+    """
+
+    run_id: str
+    thread: str
+    workflow_hash: str
+    status: str = RunStatus.PENDING
+    mode: str = "live"
+    business_id: str | None = None
+    base: Ref | None = None
+    head: Ref | None = None
+    until: str | None = None
+    token: int = 0
+    owner: str | None = None
+    owner_pid: int | None = None
+    requested: str | None = None  # "pause" | "cancel"
+    recoveries: int = 0
+    error: str | None = None
+    created: datetime | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One attempt at one node. ``status``: running, completed, failed, abandoned. ``duration`` is in seconds."""
+
+    run_id: str
+    ordinal: int
+    node: str
+    attempt: int = 1
+    visit: int = 1
+    status: str = "running"
+    input: Value = None
+    output: Value = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    error: str | None = None
+    error_class: str | None = None
+    retryable: bool | None = None
+    next_attempt_at: datetime | None = None
+    log: tuple[str, ...] = ()
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from start to end, None while either is unknown."""
+        if self.started is None or self.ended is None:
+            return None
+        return (self.ended - self.started).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question to a human. ``status``: open, answered, expired, withdrawn.
+
+    In a LangGraph store it is an interrupt of an unfinished task; ``id`` is the interrupt's.
+    """
+
+    id: str
+    thread: str
+    ns: str
+    checkpoint: str
+    node: str
+    prompt: Value
+    schema: Mapping[str, Value] | None = None
+    status: str = "open"
+    since: datetime | None = None
+    run_id: str | None = None
+    answer: Value = None
+    answered_by: str | None = None
+    answered: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepCommit:
+    """What one transaction of a run makes durable.
+
+    ``checkpoint`` carries the merged state, the step, the node and ``next``. ``run_status`` is the run's status
+    afterwards; ``following`` is the step that is running from then on, when the run goes on.
+    """
+
+    run_id: str
+    token: int
+    step: StepRecord
+    checkpoint: NewCheckpoint
+    run_status: str = RunStatus.RUNNING
+    following: StepRecord | None = None
+    approval: Approval | None = None
+    error: str | None = None
+    commit_id: str = field(default="")

@@ -1,0 +1,1 @@
+"""The command line: the session's use cases as text and JSON."""

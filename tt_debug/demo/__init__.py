@@ -1,0 +1,1 @@
+"""A deterministic, offline example of everything: a native store and one written by LangGraph."""

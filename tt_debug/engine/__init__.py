@@ -1,0 +1,1 @@
+"""The embedded executor: workflows as data, one child process a run."""

@@ -1,0 +1,93 @@
+"""What front ends pass to the session and get from it about running code: requests, plans, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from stores.model import Ref, Value
+from tt_debug.engine.events import Event
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTarget:
+    """A user's LangGraph graph: ``module:attr``, ``./file.py:attr`` or a name in langgraph.json, and how to run it.
+
+    ``config`` may hold ``configurable``, ``context`` and ``recursion_limit``. ``python`` is the interpreter of the
+    agent's own environment, ours when None.
+    """
+
+    graph: str
+    config: Mapping[str, Value] = field(default_factory=dict)
+    env_file: Path | None = None
+    python: str | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a user asks to be run. ``answer`` (a JSON value) is present only when ``has_answer``.
+
+    ``action`` "run" starts ``thread`` with ``input``; "resume" goes on at the head ``ref``; "replay" runs again
+    from ``ref`` on a new thread. ``until`` stops before a node, ``single_step`` after one node.
+    """
+
+    action: Literal["run", "resume", "replay"]
+    ref: Ref | None = None
+    thread: str | None = None
+    input: Mapping[str, Value] = field(default_factory=dict)
+    business_id: str | None = None
+    until: str | None = None
+    single_step: bool = False
+    answer: Value = None
+    has_answer: bool = False
+    workflow: Path | None = None
+    graph: GraphTarget | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What would run, for the confirm dialog and exit 6. Nothing has happened yet.
+
+    ``nodes`` are those that run first, in order as far as it is known; ``stops`` says in words where it ends.
+    ``calls`` are model calls, human tasks and other work seen on this path, one line each.
+    """
+
+    title: str
+    request: RunRequest
+    runner: Literal["workflow", "graph"]
+    thread: str
+    base: Ref | None
+    step: int | None
+    nodes: tuple[str, ...]
+    stops: str
+    calls: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    definition: str | None = None  # hash of the definition that will run, for a workflow
+    code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
+
+    def lines(self) -> tuple[str, ...]:
+        """The plan as text, one fact a line."""
+        first = " → ".join(self.nodes) if self.nodes else "nothing"
+        where = f"from step {self.step}" if self.step is not None else "from its start"
+        parts = [self.title, f"will execute  {first}  {where}", f"until         {self.stops}"]
+        if self.code:
+            parts.append(f"code          {self.code}")
+        parts += [f"calls         {call}" for call in self.calls]
+        parts += [f"note          {note}" for note in self.notes]
+        return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended. ``status`` as in `stores.model.Status`; ``head`` is the thread's newest checkpoint."""
+
+    run: str
+    thread: str
+    status: str
+    head: Ref | None
+    error: str | None = None

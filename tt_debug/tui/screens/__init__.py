@@ -1,0 +1,1 @@
+"""Screens hold the session and turn its answers into values for widgets."""
