@@ -1,0 +1,110 @@
+"""JSON bytes, strictly: what orjson would change on the way (NaN, tuples, big integers) is refused with its path.
+
+Owns exactness; refuses to know any class, and never repairs a value silently.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Final
+
+import orjson
+
+from stores.errors import Corrupt, Invalid
+from stores.model import Opaque, Partial, Path, Tagged, Value
+
+# Everything orjson would convert by itself is passed to `default`, which is absent: it raises.
+_STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+# orjson reads an integer past 64 bits as a float; such a text goes to the slower reader that keeps it.
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_MAX_DEPTH: Final = 254  # orjson's own limit when it writes
+
+
+def dumps(value: Value, path: Path = ()) -> bytes:
+    """The value as JSON that reads back equal. Raises Invalid, naming the place below ``path``, otherwise."""
+    try:
+        text = orjson.dumps(value, option=_STRICT)
+    except TypeError as error:
+        raise _refusal(value, path, str(error)) from error
+    # orjson writes NaN and infinities as null, tuples as lists and enums as their value without a word.
+    if orjson.loads(text) != value:
+        raise _refusal(value, path, "it would read back changed")
+    return text
+
+
+def loads(text: bytes | str) -> Value:
+    """The value of a JSON text, integers exact. Raises Corrupt for a text that is not JSON."""
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    try:
+        if _LONG_NUMBER.search(raw):
+            return json.loads(raw, parse_constant=_no_constant)
+        return orjson.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"not JSON: {error}") from error
+
+
+def _no_constant(name: str) -> Value:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refusal(value: Value, path: Path, why: str) -> Invalid:
+    """The error for the first value, in reading order, that JSON cannot hold as it is."""
+    from stores.paths import format_path
+
+    found = _first_fault(value, path, 0)
+    where, reason = found if found is not None else (path, why)
+    return Invalid(f"cannot store {format_path(where) or 'the value'} as JSON: {reason}")
+
+
+def _first_fault(value: Value, path: Path, depth: int) -> tuple[Path, str] | None:
+    if depth > _MAX_DEPTH:
+        return path, f"nested deeper than {_MAX_DEPTH} levels"
+    kind = type(value)
+    if kind is dict:
+        return _fault_in_dict(value, path, depth)
+    if kind is list:
+        inner = (_first_fault(item, (*path, index), depth + 1) for index, item in enumerate(value))
+        return next((fault for fault in inner if fault is not None), None)
+    reason = _fault_of_scalar(value)
+    return None if reason is None else (path, reason)
+
+
+def _fault_in_dict(value: dict[Value, Value], path: Path, depth: int) -> tuple[Path, str] | None:
+    for key, item in value.items():
+        if type(key) is not str:
+            return path, f"the key {key!r} is not a string"
+        if not _is_text(key):
+            return path, f"the key {key!r} holds half a surrogate pair"
+        fault = _first_fault(item, (*path, key), depth + 1)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _fault_of_scalar(value: Value) -> str | None:
+    kind = type(value)
+    if value is None or kind is bool:
+        return None
+    if kind is float:
+        return None if math.isfinite(value) else f"{value} is not a JSON number"
+    if kind is int:
+        return None if -(2**63) <= value < 2**64 else "the integer needs more than 64 bits"
+    if kind is str:
+        return None if _is_text(value) else "the text holds half a surrogate pair"
+    if kind is tuple:
+        return "a tuple would become a list"
+    if isinstance(value, Tagged):
+        return f"a value of class {value.type_name} has no JSON form"
+    if isinstance(value, Opaque | Partial):
+        return "the value was not read in full"
+    return f"a value of type {kind.__module__}.{kind.__qualname__} has no JSON form"
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
