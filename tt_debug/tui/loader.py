@@ -1,0 +1,128 @@
+"""The only module of the interface that starts threads: calls of the session run here, answers come back as messages.
+
+Owns order (demand before prefetch), supersession and the error boundary; it knows nothing of what is called.
+Threads are daemons, so a hanging database never holds up quitting.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+from weakref import WeakKeyDictionary
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from stores.errors import StoreError
+from tt_debug.errors import DebuggerError
+from tt_debug.tui.messages import Bug, Failed
+
+T = TypeVar("T")
+
+DEMAND: Final = 0
+PREFETCH: Final = 1
+
+_WORKERS: Final = 4
+"""Calls at once. One hanging read must not keep the others waiting; more than a few only queue on SQLite."""
+
+
+@dataclass(order=True, slots=True)
+class _Job:
+    priority: int
+    number: int
+    owner: MessagePump = field(compare=False)
+    kind: str = field(compare=False)
+    work: Callable[[], Message] = field(compare=False)
+
+
+class Loader:
+    """Runs calls on its own threads. One instance for an app; `app` gets what is a bug."""
+
+    def __init__(self, app: MessagePump) -> None:
+        self._app = app
+        self._jobs: list[_Job] = []
+        self._wake = threading.Condition()
+        self._numbers = itertools.count()
+        self._newest: WeakKeyDictionary[MessagePump, dict[str, int]] = WeakKeyDictionary()
+        self._workers = 0
+        self._idle = 0
+        self._running = 0
+
+    def call(
+        self,
+        owner: MessagePump,
+        kind: str,
+        work: Callable[[], T],
+        answer: Callable[[T], Message],
+        *,
+        prefetch: bool = False,
+    ) -> None:
+        """Run ``work`` and post ``answer(result)`` to ``owner``, or `Failed` with ``kind``.
+
+        A newer demand of the same owner and kind replaces the older one: it is not started any more, and if it
+        was, its answer is dropped. A prefetch replaces nothing.
+        """
+        with self._wake:
+            number = next(self._numbers)
+            if not prefetch:
+                self._newest.setdefault(owner, {})[kind] = number
+                self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
+                heapq.heapify(self._jobs)
+            priority = PREFETCH if prefetch else DEMAND
+            heapq.heappush(self._jobs, _Job(priority, number, owner, kind, lambda: answer(work())))
+            if not self._idle and self._workers < _WORKERS:
+                self._workers += 1
+                threading.Thread(target=self._work, name=f"tt-loader-{self._workers}", daemon=True).start()
+            self._wake.notify()
+
+    def run(self, owner: MessagePump, kind: str, work: Callable[[], T], answer: Callable[[T], Message]) -> None:
+        """Like `call`, for what lasts (a run): on a thread of its own, never replaced, never in anyone's way."""
+        with self._wake:
+            job = _Job(DEMAND, next(self._numbers), owner, kind, lambda: answer(work()))
+            self._running += 1
+        threading.Thread(target=self._finish, args=(job, False), name=f"tt-run-{job.number}", daemon=True).start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether any call is waiting or running."""
+        with self._wake:
+            return bool(self._jobs) or self._running > 0
+
+    def post(self, owner: MessagePump, message: Message) -> None:
+        """Post from any thread. A message for a screen that is gone, or after the app has ended, is dropped."""
+        try:
+            owner.post_message(message)
+        except RuntimeError:
+            # The event loop closed between the check and the call: nobody is left to tell.
+            return
+
+    def _work(self) -> None:
+        while True:
+            with self._wake:
+                while not self._jobs:
+                    self._idle += 1
+                    self._wake.wait()
+                    self._idle -= 1
+                job = heapq.heappop(self._jobs)
+                self._running += 1
+            self._finish(job, job.priority == DEMAND)
+
+    def _finish(self, job: _Job, replaceable: bool) -> None:
+        try:
+            message = job.work()
+        except (StoreError, DebuggerError) as error:
+            message = Failed(job.kind, error, error.hint)
+        except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
+            with self._wake:
+                self._running -= 1
+            self.post(self._app, Bug(error))
+            return
+        with self._wake:
+            self._running -= 1
+            stale = replaceable and self._newest[job.owner][job.kind] != job.number
+        if not stale:
+            self.post(job.owner, message)

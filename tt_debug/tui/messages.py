@@ -1,0 +1,31 @@
+"""Messages that cross from the loader's threads to a screen or widget. Those of one widget live in that widget."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+
+class Failed(Message):
+    """A call of the loader failed in a way its author named. ``kind`` is the caller's word for what it asked for.
+
+    It goes to whoever asked, who shows it in the panel it was for.
+    """
+
+    def __init__(self, kind: str, error: Exception, hint: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.error = error
+        self.hint = hint
+
+    @property
+    def text(self) -> str:
+        """What and where, one sentence; not yet safe to draw."""
+        return str(self.error) or type(self.error).__name__
+
+
+class Bug(Message):
+    """An exception nobody named came out of a call: the app writes it down and stops."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error

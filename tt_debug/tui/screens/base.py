@@ -1,0 +1,180 @@
+"""What every screen has: a title line, a key bar, actions by id, sizes by class, the session's errors in words.
+
+Owns dispatch: a key, a click in the key bar, the palette and the help all come through `BaseScreen.perform`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tt_debug.text import safe_text
+from tt_debug.tui.actions import Action, Safety, bindings, find, for_screen, key_hints
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.widgets.key_bar import KeyBar
+from tt_debug.tui.widgets.title_bar import TitleBar
+
+if TYPE_CHECKING:
+    from tt_debug.tui.app import TtDebugApp
+
+MIN_WIDTH = 60
+MIN_HEIGHT = 12
+
+
+class BaseScreen(Screen[None]):
+    """A full screen. Subclasses set ``WHERE``, take their keys from ``bindings(WHERE)``, compose their middle in
+    `compose_body`, and have a method ``act_<id>`` for each action of theirs; `refusal` says why one cannot be done."""
+
+    WHERE: ClassVar[str] = "everywhere"
+    BINDINGS = [Binding("escape", "escape", "Close", show=False)]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
+    ALLOW_IN_MAXIMIZED_VIEW = "TitleBar, Timeline, KeyBar"
+
+    @property
+    def tt(self) -> TtDebugApp:
+        """The app, typed."""
+        from tt_debug.tui.app import TtDebugApp  # the app imports the screens
+
+        assert isinstance(self.app, TtDebugApp)
+        return self.app
+
+    def compose(self) -> ComposeResult:
+        """Title, body, keys; and the one sentence for a terminal that is too small."""
+        yield TitleBar(id="title")
+        yield from self.compose_body()
+        yield KeyBar(id="keys")
+        yield Static("", id="too-small", markup=False)
+
+    def compose_body(self) -> ComposeResult:
+        """The middle of the screen."""
+        raise NotImplementedError
+
+    # --- actions
+
+    def refusal(self, action: Action) -> str | None:
+        """Why ``action`` cannot be done now, as a sentence, or None. The base knows about ``--read-only``."""
+        if action.safety in (Safety.WRITE, Safety.EXECUTE) and self.tt.read_only:
+            return "read-only: started with --read-only"
+        return None
+
+    def perform(self, action_id: str) -> None:
+        """Do an action of the table, or say why not."""
+        action = find(action_id)
+        reason = self.refusal(action)
+        if reason is not None:
+            self.say(reason, severity="warning")
+            return
+        if action.method.startswith("act_row_") and action not in for_screen(self.WHERE):
+            focused = self.focused
+            row = getattr(focused, "action_row", None)
+            if row is not None:
+                row(action.id.removeprefix("row."))
+            return
+        getattr(self, action.method)()
+
+    def action_act(self, action_id: str) -> None:
+        """What every binding calls."""
+        self.perform(action_id)
+
+    def action_escape(self) -> None:
+        """Esc: close what is on top; subclasses clear their search, and so on. Here: leave the zoom, end the tour."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.tt.tour is not None:
+            self.tt.end_tour()
+
+    def refresh_keys(self) -> None:
+        """Fit the key bar to what can be done now."""
+        disabled = [action.id for action in for_screen(self.WHERE) if self.refusal(action) is not None]
+        hints = key_hints(self.WHERE, disabled, ascii_only=self.tt.glyphs.ascii)
+        self.query_one("#keys", KeyBar).show(hints)
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast, the text made safe and never read as markup."""
+        level = severity if severity in ("information", "warning", "error") else "information"
+        self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
+
+    # --- every screen's own actions
+
+    def act_palette(self) -> None:
+        """Open the command palette."""
+        self.app.action_command_palette()
+
+    def act_help(self) -> None:
+        """Show the keys of this screen."""
+        self.tt.show_help(self.WHERE)
+
+    def act_back(self) -> None:
+        """Back to the screen before."""
+        self.tt.go_back()
+
+    def act_quit(self) -> None:
+        """Leave."""
+        self.tt.ask_to_quit()
+
+    def act_log(self) -> None:
+        """What was done."""
+        self.tt.show_log()
+
+    def act_refresh(self) -> None:
+        """Read again; screens override it."""
+
+    def act_inbox(self) -> None:
+        """Open the approvals."""
+        self.tt.show_approvals()
+
+    def act_threads(self) -> None:
+        """Pick a thread in the palette."""
+        self.tt.pick_thread()
+
+    def command_line(self) -> str:
+        """The command that shows what this screen shows, or empty."""
+        return ""
+
+    def act_copy_cli(self) -> None:
+        """Copy `command_line`."""
+        command = self.command_line()
+        if not command:
+            self.say("there is no command for this")
+            return
+        self.app.copy_to_clipboard(command)
+        self.say(f"sent to terminal: {command}")
+
+    # --- events
+
+    @on(KeyBar.Pressed)
+    def _key_pressed(self, event: KeyBar.Pressed) -> None:
+        event.stop()
+        self.perform(event.action)
+
+    def on_mount(self) -> None:
+        """First key bar."""
+        self.refresh_keys()
+
+    def on_screen_resume(self) -> None:
+        """What may be done can have changed meanwhile."""
+        self.refresh_keys()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Below the least size one sentence stands instead of the screen."""
+        small = event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT
+        self.set_class(small, "-too-small")
+        if small:
+            self.query_one("#too-small", Static).update(
+                f"tt-debug needs {MIN_WIDTH}×{MIN_HEIGHT}, this is {event.size.width}×{event.size.height}. "
+                "Make it larger, or use: tt-debug threads STORE"
+            )
+
+    def on_failed(self, event: Failed) -> None:
+        """An error nobody showed in a panel becomes a toast: nothing is swallowed."""
+        hint = f" {event.hint}" if event.hint else ""
+        self.say(f"{event.kind}: {event.text}.{hint}", severity="error")
+
+
+__all__ = ["BaseScreen", "bindings"]
