@@ -14,6 +14,7 @@ import orjson
 
 from stores.errors import Corrupt, Invalid
 from stores.model import Opaque, Partial, Path, Tagged, Value
+from stores.paths import format_path
 
 # Everything orjson would convert by itself is passed to `default`, which is absent: it raises.
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -51,8 +52,6 @@ def _no_constant(name: str) -> Value:
 
 def _refusal(value: Value, path: Path, why: str) -> Invalid:
     """The error for the first value, in reading order, that JSON cannot hold as it is."""
-    from stores.paths import format_path
-
     found = _first_fault(value, path, 0)
     where, reason = found if found is not None else (path, why)
     return Invalid(f"cannot store {format_path(where) or 'the value'} as JSON: {reason}")
