@@ -1,0 +1,84 @@
+"""The connections of a native store, and its schema's age.
+
+Owns opening, closing and bringing a file up to date; refuses to know what a row means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from stores.errors import ReadOnly, Unreachable, Unsupported
+from stores.native import schema
+from stores.sqlite import Reader, WriteConnection, open_reading, open_writing
+
+
+def lock_path(path: Path) -> Path:
+    """The file that is locked around each write transaction of a native store."""
+    return Path(f"{path}.wlock")
+
+
+def create_file(path: Path) -> None:
+    """Make an empty native store, or bring an older one up to date. Raises Unsupported for a foreign file."""
+    writing = open_writing(path, lock_path(path), create=True)
+    try:
+        with writing.transaction() as db:
+            schema.migrate(db, str(path))
+    finally:
+        writing.close()
+
+
+class NativeBase:
+    """A native file, open: read-only connections for looking, one write connection made when first needed."""
+
+    def __init__(self, path: Path, *, read_only: bool = True) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._reader: Reader = open_reading(path)
+        self._writer: WriteConnection | None = None
+        self._closed = False
+        try:
+            self._store_id: str = self._reader.read(self._identify)
+        except BaseException:
+            self._reader.close()
+            raise
+
+    def _identify(self, db: sqlite3.Connection) -> str:
+        if not schema.is_native(db):
+            raise Unsupported(f"{self._path} is not a native store", hint="Open it by its path alone.")
+        schema.check_readable(db, str(self._path))
+        return schema.store_id_of(db)
+
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A read-only connection on one snapshot, which holds what other processes have committed by now."""
+        return self._reader.connection()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A connection inside BEGIN IMMEDIATE, committed at the end of the block, rolled back by an exception.
+
+        Raises ReadOnly for a store opened for looking, Busy after five seconds of another process's lock,
+        Unsupported when a newer release has changed the file since.
+        """
+        if self._read_only:
+            raise ReadOnly(f"{self._path} was opened for reading only", hint="Open it without --read-only.")
+        if self._closed:
+            raise Unreachable(f"{self._path} was closed", hint="Open the store again.")
+        if self._writer is None:
+            self._writer = open_writing(self._path, lock_path(self._path))
+        with self._writer.transaction() as db:
+            if schema.version_of(db) != len(schema.MIGRATIONS):
+                schema.migrate(db, str(self._path))
+            yield db
+
+    def close(self) -> None:
+        """Idempotent; every later call raises Unreachable."""
+        # The reader first: the write connection is then the last one, and tidies the log away.
+        self._closed = True
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
