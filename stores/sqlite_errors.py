@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from stores.errors import Busy, Conflict, Corrupt, Invalid, ReadOnly, StoreError, Unreachable, Unsupported
+from stores.errors import Busy, Conflict, Corrupt, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
 
 NOT_A_STORE: Final = "Give the path of an SQLite file that holds checkpoints."
 
@@ -23,6 +23,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
         raise  # the module was used wrongly: a bug of ours
+    except UnicodeEncodeError as error:
+        raise NotFound(f"{error.object!r} is not valid text, so nothing in {path} has that name") from error
     except sqlite3.Error as error:
         raise _translate(error, path) from error
 

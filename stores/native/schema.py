@@ -158,7 +158,7 @@ _CHECKPOINTS: Final = _Table(
     "thread_id checkpoint_id step source nodes next status checksum size created_at meta state",
     references=(("thread_id", "threads", "thread_id"),),
     indexes=(
-        ("checkpoints_by_parent", "parent_id thread_id source"),
+        ("checkpoints_by_parent", "parent_id thread_id parent_thread source"),
         # Covers all that a header needs: a listing never touches the pages that hold states.
         (
             "checkpoints_headers",

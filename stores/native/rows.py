@@ -1,0 +1,250 @@
+"""Rows of the native tables and the values they stand for; the one place where a checkpoint row is inserted.
+
+Every function works inside a transaction of its caller; none opens or commits one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from stores.codec import json
+from stores.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
+from stores.ids import time_of
+from stores.model import Header, NewCheckpoint, Ref, Status, Value
+from stores.runs import RunStatus
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+# What a listing reads: all of it stands in the index `checkpoints_headers`.
+HEADER_COLUMNS: Final = (
+    "c.thread_id, c.checkpoint_id, c.parent_id, c.parent_thread, c.step, c.source, c.nodes, c.visit, c.next, c.status,"
+    " c.run_id, c.workflow_hash, c.size, c.created_at, c.meta"
+)
+# A step that was run from here left a child in this thread; an edit of this checkpoint is not such a child.
+WENT_ON: Final = (
+    "EXISTS (SELECT 1 FROM checkpoints k WHERE k.parent_id = c.checkpoint_id AND k.thread_id = c.thread_id"
+    " AND k.parent_thread IS NULL AND k.source NOT IN ('edit', 'fork'))"
+)
+# Of a checkpoint's meta these have columns of their own.
+_META_COLUMNS: Final = ("run_id", "workflow_hash", "visit")
+
+SHOWN: Final[Mapping[str, str]] = {
+    RunStatus.PENDING: Status.PENDING,
+    RunStatus.RUNNING: Status.RUNNING,
+    RunStatus.WAITING: Status.WAITING,
+    RunStatus.PAUSED: Status.PAUSED,
+    RunStatus.COMPLETED: Status.DONE,
+    RunStatus.FAILED: Status.FAILED,
+    RunStatus.CANCELLED: Status.CANCELLED,
+    RunStatus.CRASHED: Status.CRASHED,
+}
+"""How a run's status is shown of the thread and of the checkpoint that is the run's head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the tables beside a checkpoint say of it: whether a step led on from it, its run, its open question."""
+
+    went_on: bool
+    run_status: str | None = None
+    asks: bool = False
+
+
+def to_micros(time: datetime | None) -> int | None:
+    """Microseconds since 1970 in UTC; a time without a zone is taken as UTC."""
+    if time is None:
+        return None
+    aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    return (aware - EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int | None) -> datetime | None:
+    """The time in UTC."""
+    return None if micros is None else EPOCH + timedelta(microseconds=micros)
+
+
+def now() -> datetime:
+    """The wall clock in UTC; for display, never for deciding."""
+    return datetime.now(UTC)
+
+
+def to_text(value: Value, *path: str) -> str:
+    """JSON text for a column. Raises Invalid, naming the place, for what JSON would change."""
+    return json.dumps(value, path).decode()
+
+
+def from_text(text: str | None) -> Value:
+    """The value of a JSON column; None for NULL. Raises Corrupt."""
+    return None if text is None else json.loads(text)
+
+
+def header_of(row: Sequence[Value], standing: Standing) -> Header:
+    """A header from `HEADER_COLUMNS`. A damaged column is told in `Header.problem`, the rest is kept."""
+    thread, id, parent, parent_thread, step, source, nodes, visit, following, status, run, workflow, size, at, meta = (
+        row
+    )
+    damaged: list[str] = []
+    names, after, known = (
+        _parsed(text, name, damaged) for text, name in ((nodes, "nodes"), (following, "next"), (meta, "meta"))
+    )
+    about = dict(known) if isinstance(known, dict) else {}
+    about.update((key, value) for key, value in zip(_META_COLUMNS, (run, workflow, visit), strict=True) if value)
+    return Header(
+        ref=Ref(thread, "", id),
+        parent=None if parent is None else Ref(parent_thread or thread, "", parent),
+        step=step,
+        source=source,
+        created=from_micros(at),
+        nodes=tuple(names or ()),
+        next=tuple(after or ()),
+        status=_status(status, bool(after), standing),
+        size=size,
+        meta=about,
+        problem=f"{' and '.join(damaged)} cannot be read" if damaged else None,
+    )
+
+
+def _parsed(text: str, name: str, damaged: list[str]) -> Value:
+    try:
+        return json.loads(text)
+    except Corrupt:
+        damaged.append(name)
+        return None
+
+
+def _status(stored: str, has_next: bool, standing: Standing) -> str:
+    if standing.went_on:
+        return Status.DONE
+    if standing.run_status is not None:
+        return SHOWN.get(standing.run_status, standing.run_status)
+    if not has_next:
+        return Status.DONE if stored == Status.UNFINISHED else stored
+    return Status.WAITING if standing.asks else stored
+
+
+def run_statuses(db: sqlite3.Connection, thread: str) -> dict[str, str]:
+    """The status of the newest run at each checkpoint that is a run's head."""
+    found = db.execute("SELECT head, status FROM runs WHERE thread_id = ? ORDER BY created_at, rowid", (thread,))
+    return {head: status for head, status in found if head is not None}
+
+
+def open_questions(db: sqlite3.Connection, thread: str) -> frozenset[str]:
+    """The checkpoints of a thread at which a human is asked."""
+    found = db.execute("SELECT checkpoint_id FROM inbox WHERE thread_id = ? AND status = 'open'", (thread,))
+    return frozenset(row[0] for row in found)
+
+
+def header_at(db: sqlite3.Connection, thread: str, id: str) -> Header:
+    """One checkpoint's header. Raises NotFound."""
+    row = db.execute(
+        f"SELECT {HEADER_COLUMNS}, {WENT_ON} FROM checkpoints c WHERE c.thread_id = ? AND c.checkpoint_id = ?",
+        (thread, id),
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"no checkpoint {id} in thread {thread!r}", hint="List the thread's checkpoints with `log`.")
+    asks = id in open_questions(db, thread)
+    return header_of(row[:-1], Standing(bool(row[-1]), run_statuses(db, thread).get(id), asks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parent:
+    step: int | None
+    checksum: str
+    workflow_hash: str | None
+
+
+def insert_checkpoint(
+    db: sqlite3.Connection, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
+) -> Header:
+    """Insert a checkpoint and make it its thread's head; the thread is made when it is new.
+
+    ``run_id``, ``workflow_hash`` and ``visit`` in ``new.meta`` go to columns of their own; the workflow's hash is
+    the parent's where none is given. A step that is None is the parent's + 1, −1 for a thread's first.
+    The same id with the same content gives the header that is there and changes nothing. Raises Conflict for
+    other content, NotFound for a parent that is not in the store, Invalid for a value JSON would change.
+    """
+    if new.ref.ns:
+        raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
+    parent = _parent_of(db, new)
+    step = new.step if new.step is not None else (-1 if parent.step is None else parent.step + 1)
+    values = _record(new, step, parent)
+    if _is_there(db, new.ref, values["checksum"]):
+        return header_at(db, new.ref.thread, new.ref.id)
+    _ensure_thread(db, new)
+    values = {"token": token, "commit_id": commit_id, "created_at": to_micros(time_of(new.ref.id) or now()), **values}
+    marks = ", ".join(f":{name}" for name in values)
+    db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
+    db.execute("UPDATE threads SET head = ? WHERE thread_id = ?", (new.ref.id, new.ref.thread))
+    return header_at(db, new.ref.thread, new.ref.id)
+
+
+def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
+    """The row, without what only its transaction knows. Raises Invalid for what JSON would change."""
+    state = json.dumps(_as_dict(new.state))
+    meta = dict(new.meta)
+    named = {name: meta.pop(name, None) for name in _META_COLUMNS}
+    named["workflow_hash"] = named["workflow_hash"] or parent.workflow_hash
+    elsewhere = new.parent is not None and new.parent.thread != new.ref.thread
+    record = {
+        "thread_id": new.ref.thread,
+        "checkpoint_id": new.ref.id,
+        "parent_id": new.parent and new.parent.id,
+        "parent_thread": new.parent.thread if new.parent is not None and elsewhere else None,
+        "step": step,
+        "source": new.source,
+        "nodes": to_text(list(new.nodes), "nodes"),
+        "next": to_text(list(new.next), "next"),
+        "meta": to_text(meta, "meta"),
+        **named,
+    }
+    # Over the record, its state and the parent's checksum, so that a changed ancestor shows.
+    content = json.dumps([*record.values(), hashlib.sha256(state).hexdigest(), parent.checksum])
+    checksum = hashlib.sha256(content).hexdigest()
+    return {**record, "status": new.status, "size": len(state), "checksum": checksum, "state": state.decode()}
+
+
+def _as_dict(state: Mapping[str, Value]) -> dict[str, Value]:
+    if not isinstance(state, Mapping):
+        raise Invalid(f"a state is a mapping, not {type(state).__name__}", hint="Return a mapping of names to values.")
+    return dict(state)
+
+
+def _parent_of(db: sqlite3.Connection, new: NewCheckpoint) -> _Parent:
+    if new.parent is None:
+        return _Parent(None, "", None)
+    row = db.execute(
+        "SELECT step, checksum, workflow_hash FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?",
+        (new.parent.thread, new.parent.id),
+    ).fetchone()
+    if row is None:
+        raise NotFound(
+            f"the parent {new.parent.id} is not in thread {new.parent.thread!r}", hint="Append the parent first."
+        )
+    return _Parent(*row)
+
+
+def _is_there(db: sqlite3.Connection, ref: Ref, checksum: str) -> bool:
+    row = db.execute(
+        "SELECT checksum FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (ref.thread, ref.id)
+    ).fetchone()
+    if row is not None and row[0] != checksum:
+        raise Conflict(
+            f"checkpoint {ref.id} of thread {ref.thread!r} is there with other content",
+            hint="History is append-only: choose a new id.",
+        )
+    return row is not None
+
+
+def _ensure_thread(db: sqlite3.Connection, new: NewCheckpoint) -> None:
+    origin = new.parent if new.parent is not None and new.parent.thread != new.ref.thread else None
+    db.execute(
+        "INSERT OR IGNORE INTO threads (thread_id, forked_from_thread, forked_from, business_id, created_at) VALUES"
+        " (?1, ?2, ?3, (SELECT coalesce(business_id, thread_id) FROM threads WHERE thread_id = ?2), ?4)",
+        (new.ref.thread, origin and origin.thread, origin and origin.id, to_micros(now())),
+    )
