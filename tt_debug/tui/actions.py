@@ -1,6 +1,6 @@
 """The one table of what a user can do: bindings, palette, key bar, help and the README's keys are made from it.
 
-Owns names, keys and words. What an action does is the method ``act_<id>`` of a screen; whether it may, is decided there.
+Owns names, keys and words. What an action does is the method ``act_<id>`` of a screen, which also says when it cannot.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Safety(StrEnum):
@@ -26,7 +26,7 @@ class Safety(StrEnum):
 class Action:
     """One thing a user can do. ``keys`` are Textual's names, the first one is shown.
 
-    ``where`` are screens ("home", "thread", "approvals", "stores"), "everywhere", or "rows" (the focused list).
+    ``where`` are screens ("home", "thread", "approvals", "stores", "help"), "everywhere", or "rows" (the focused list).
     ``hint`` is the word in the key bar; neighbours with the same hint are shown together (``,. step``). ``rank`` is
     its claim to a place there, 0 for none. ``cli`` is the same thing as a command line, empty where there is none.
     """
@@ -60,72 +60,275 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("row.page_up", "Page up", ("pageup",), "One page up.", (ROWS,)),
     Action("row.half_down", "Half a page down", ("ctrl+d",), "Half a page down.", (ROWS,)),
     Action("row.half_up", "Half a page up", ("ctrl+u",), "Half a page up.", (ROWS,)),
-    Action("row.open", "Open", ("enter",), "Open, unfold or go to what is under the cursor.", (ROWS,), hint="open", rank=90),
+    Action(
+        "row.open", "Open", ("enter",), "Open, unfold or go to what is under the cursor.", (ROWS,), hint="open", rank=90
+    ),
     # --- home
-    Action("list.filter", "Filter threads", ("slash",), "Show only threads whose name has this text. Esc shows all.",
-           ("home",), cli="tt-debug threads STORE --filter TEXT", hint="filter", rank=80),
-    Action("list.order", "Change the order", ("o",), "Sort by last write, by name, by steps, by status.",
-           ("home",), hint="sort", rank=60),
+    Action(
+        "list.filter",
+        "Filter threads",
+        ("slash",),
+        "Show only threads whose name has this text. Esc shows all.",
+        ("home", "help"),
+        cli="tt-debug threads STORE --filter TEXT",
+        hint="filter",
+        rank=80,
+    ),
+    Action(
+        "list.order",
+        "Change the order",
+        ("o",),
+        "Sort by last write, by name, by steps, by status.",
+        ("home",),
+        hint="sort",
+        rank=60,
+    ),
     # --- thread
-    Action("nav.back", "One step back", ("comma",), "The checkpoint before, on the current line; from any panel.",
-           ("thread",), cli="tt-debug show STORE THREAD@~1", hint="step", rank=85),
-    Action("nav.fwd", "One step forward", ("full_stop",), "The next checkpoint on the current line; from any panel.",
-           ("thread",), hint="step", rank=85),
-    Action("nav.event_back", "Previous event", ("less_than_sign", "shift+left"),
-           "The event before: an error, a wait, a fork, an edit.", ("thread",), hint="event", rank=45),
-    Action("nav.event_fwd", "Next event", ("greater_than_sign", "shift+right"),
-           "The next event: an error, a wait, a fork, an edit.", ("thread",), hint="event", rank=45),
-    Action("nav.head", "To the head", ("0",), "The head of the current line; on a fork's last step it becomes the line.",
-           ("thread",), cli="tt-debug show STORE THREAD@head"),
-    Action("search.open", "Search", ("slash",), "Search steps, nodes and ids, or the panel that has the focus.",
-           ("thread",), hint="search", rank=70),
+    Action(
+        "nav.back",
+        "One step back",
+        ("comma",),
+        "The checkpoint before, on the current line; from any panel.",
+        ("thread",),
+        cli="tt-debug show STORE THREAD@~1",
+        hint="step",
+        rank=85,
+    ),
+    Action(
+        "nav.fwd",
+        "One step forward",
+        ("full_stop",),
+        "The next checkpoint on the current line; from any panel.",
+        ("thread",),
+        hint="step",
+        rank=85,
+    ),
+    Action(
+        "nav.event_back",
+        "Previous event",
+        ("less_than_sign", "shift+left"),
+        "The event before: an error, a wait, a fork, an edit.",
+        ("thread",),
+        hint="event",
+        rank=45,
+    ),
+    Action(
+        "nav.event_fwd",
+        "Next event",
+        ("greater_than_sign", "shift+right"),
+        "The next event: an error, a wait, a fork, an edit.",
+        ("thread",),
+        hint="event",
+        rank=45,
+    ),
+    Action(
+        "nav.head",
+        "To the head",
+        ("0",),
+        "The head of the current line; on a fork's last step it becomes the line.",
+        ("thread",),
+        cli="tt-debug show STORE THREAD@head",
+    ),
+    Action(
+        "search.open",
+        "Search",
+        ("slash",),
+        "Search steps, nodes and ids, or the panel that has the focus.",
+        ("thread",),
+        hint="search",
+        rank=70,
+    ),
     Action("search.next", "Next hit", ("n",), "The next hit of the search.", ("thread",)),
     Action("search.back", "Previous hit", ("N",), "The hit before.", ("thread",)),
-    Action("mark.a", "Pin A here", ("space",), "Compare everything with this checkpoint; again: unpin.", ("thread",),
-           hint="pin A", rank=40),
-    Action("diff.open", "Show the diff", ("d",), "What this step changed, or what changed since the pinned A.", ("thread",),
-           cli="tt-debug diff STORE REF", hint="diff", rank=75),
+    Action(
+        "mark.a",
+        "Pin A here",
+        ("space",),
+        "Compare everything with this checkpoint; again: unpin.",
+        ("thread",),
+        hint="pin A",
+        rank=40,
+    ),
+    Action(
+        "diff.open",
+        "Show the diff",
+        ("d",),
+        "What this step changed, or what changed since the pinned A.",
+        ("thread",),
+        cli="tt-debug diff STORE REF",
+        hint="diff",
+        rank=75,
+    ),
     Action("diff.swap", "Swap the sides", ("percent_sign",), "Show the diff the other way round.", ("thread",)),
-    Action("edit", "Edit and fork…", ("e",), "Change a value of this state; the change becomes a fork.", ("thread",),
-           Safety.WRITE, "tt-debug fork STORE REF --set PATH=JSON", "edit", 74),
-    Action("fork", "Fork here…", ("f",), "A new thread from this checkpoint.", ("thread",),
-           Safety.WRITE, "tt-debug fork STORE REF --to THREAD", "fork", 73),
-    Action("run.continue", "Continue…", ("c",), "Resume this line from its head. Lists what will run and asks.",
-           ("thread",), Safety.EXECUTE, "tt-debug resume STORE REF", "run", 72),
-    Action("run.step", "Run one step…", ("s",), "Run exactly one step from the head. Asks first.", ("thread",),
-           Safety.EXECUTE, "tt-debug resume STORE REF --step", "run 1", 35),
-    Action("run.replay", "Run again from here…", ("R",), "Run again from this checkpoint on a new thread. Asks first.",
-           ("thread",), Safety.EXECUTE, "tt-debug replay STORE REF --mode live", "rerun", 30),
-    Action("run.pause", "Pause the run", ("p",), "Ask the active run to stop after the current step.", ("thread",),
-           Safety.EXECUTE, "tt-debug pause STORE RUN"),
-    Action("run.cancel", "Cancel the run…", ("K",), "Ask the active run to end. Asks first.", ("thread",),
-           Safety.EXECUTE, "tt-debug cancel STORE RUN"),
+    Action(
+        "edit",
+        "Edit and fork…",
+        ("e",),
+        "Change a value of this state; the change becomes a fork.",
+        ("thread",),
+        Safety.WRITE,
+        "tt-debug fork STORE REF --set PATH=JSON",
+        "edit",
+        74,
+    ),
+    Action(
+        "fork",
+        "Fork here…",
+        ("f",),
+        "A new thread from this checkpoint.",
+        ("thread",),
+        Safety.WRITE,
+        "tt-debug fork STORE REF --to THREAD",
+        "fork",
+        73,
+    ),
+    Action(
+        "run.continue",
+        "Continue…",
+        ("c",),
+        "Resume this line from its head. Lists what will run and asks.",
+        ("thread",),
+        Safety.EXECUTE,
+        "tt-debug resume STORE REF",
+        "run",
+        72,
+    ),
+    Action(
+        "run.step",
+        "Run one step…",
+        ("s",),
+        "Run exactly one step from the head. Asks first.",
+        ("thread",),
+        Safety.EXECUTE,
+        "tt-debug resume STORE REF --step",
+        "run 1",
+        35,
+    ),
+    Action(
+        "run.replay",
+        "Run again from here…",
+        ("R",),
+        "Run again from this checkpoint on a new thread. Asks first.",
+        ("thread",),
+        Safety.EXECUTE,
+        "tt-debug replay STORE REF --mode live",
+        "rerun",
+        30,
+    ),
+    Action(
+        "run.pause",
+        "Pause the run",
+        ("p",),
+        "Ask the active run to stop after the current step.",
+        ("thread",),
+        Safety.EXECUTE,
+        "tt-debug pause STORE RUN",
+    ),
+    Action(
+        "run.cancel",
+        "Cancel the run…",
+        ("K",),
+        "Ask the active run to end. Asks first.",
+        ("thread",),
+        Safety.EXECUTE,
+        "tt-debug cancel STORE RUN",
+    ),
     Action("follow", "Follow the run", ("F",), "Keep the cursor on the newest checkpoint.", ("thread",)),
-    Action("row.fold", "Fold, or to the parent", ("h", "left"), "Fold the branch or value, or go to its parent.", ("thread",)),
+    Action(
+        "row.fold",
+        "Fold, or to the parent",
+        ("h", "left"),
+        "Fold the branch or value, or go to its parent.",
+        ("thread",),
+    ),
     Action("row.unfold", "Unfold", ("l", "right"), "Unfold the branch or value.", ("thread",)),
     # --- approvals
-    Action("answer.approve", "Approve…", ("A",), "Answer this question with yes.", ("approvals",), Safety.WRITE,
-           "tt-debug approve STORE ID", "approve", 95),
-    Action("answer.reject", "Reject…", ("X",), "Answer this question with no, and a reason.", ("approvals",), Safety.WRITE,
-           "tt-debug reject STORE ID --reason TEXT", "reject", 94),
-    Action("answer.reply", "Reply…", ("i",), "Answer with a value of your own, checked against the schema.", ("approvals",),
-           Safety.WRITE, "tt-debug answer STORE ID JSON", "reply", 93),
+    Action(
+        "answer.approve",
+        "Approve…",
+        ("A",),
+        "Answer this question with yes.",
+        ("approvals",),
+        Safety.WRITE,
+        "tt-debug approve STORE ID",
+        "approve",
+        95,
+    ),
+    Action(
+        "answer.reject",
+        "Reject…",
+        ("X",),
+        "Answer this question with no, and a reason.",
+        ("approvals",),
+        Safety.WRITE,
+        "tt-debug reject STORE ID --reason TEXT",
+        "reject",
+        94,
+    ),
+    Action(
+        "answer.reply",
+        "Reply…",
+        ("i",),
+        "Answer with a value of your own, checked against the schema.",
+        ("approvals",),
+        Safety.WRITE,
+        "tt-debug answer STORE ID JSON",
+        "reply",
+        93,
+    ),
     # --- everywhere
     Action("order", "Branch or time order", ("o",), "Order the graph by branches or by time.", ("thread",)),
-    Action("pane.zoom", "Zoom the panel", ("z",), "The panel in focus fills the screen; again, or Esc: back.",
-           ("home", "thread"), hint="zoom", rank=20),
+    Action(
+        "pane.focus",
+        "Go to a panel",
+        ("1", "2", "3", "4", "5", "6"),
+        "The panel or tab of that number.",
+        ("home", "thread", "approvals"),
+    ),
+    Action(
+        "pane.zoom",
+        "Zoom the panel",
+        ("z",),
+        "The panel in focus fills the screen; again, or Esc: back.",
+        ("home", "thread"),
+        hint="zoom",
+        rank=20,
+    ),
     Action("pane.next_tab", "Next tab", ("right_square_bracket", "ctrl+pagedown"), "The next tab.", ("thread",)),
     Action("pane.prev_tab", "Previous tab", ("left_square_bracket", "ctrl+pageup"), "The tab before.", ("thread",)),
-    Action("inbox", "Approvals", ("a",), "Every question that waits for an answer.", ("home", "thread"),
-           cli="tt-debug approvals STORE", hint="approvals", rank=50),
+    Action(
+        "inbox",
+        "Approvals",
+        ("a",),
+        "Every question that waits for an answer.",
+        ("home", "thread"),
+        cli="tt-debug approvals STORE",
+        hint="approvals",
+        rank=50,
+    ),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
     Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),
     Action("refresh", "Read again", ("r",), "Read again what this screen shows.", (EVERYWHERE,)),
     Action("log", "What was done", ("at",), "What the interface did, each with its command.", (EVERYWHERE,)),
-    Action("palette", "Commands", ("colon", "ctrl+p"), "Find any command, thread or step by typing.", (EVERYWHERE,),
-           hint="commands", rank=10),
+    Action(
+        "palette",
+        "Commands",
+        ("colon", "ctrl+p"),
+        "Find any command, thread or step by typing.",
+        (EVERYWHERE,),
+        hint="commands",
+        rank=10,
+    ),
     Action("help", "Keys", ("question_mark", "f1"), "The keys of this screen.", (EVERYWHERE,)),
-    Action("back", "Back", ("q",), "Back to the screen before; from the first one, leave.", (EVERYWHERE,), hint="back", rank=15),
+    Action(
+        "back",
+        "Back",
+        ("q",),
+        "Back to the screen before; from the first one, leave.",
+        (EVERYWHERE,),
+        hint="back",
+        rank=15,
+    ),
     Action("quit", "Quit", ("ctrl+q",), "Leave. A run of this screen is asked about first.", (EVERYWHERE,)),
 )
 
@@ -181,20 +384,22 @@ def find(action_id: str) -> Action:
     raise KeyError(action_id)
 
 
-def bindings(where: str) -> list[Binding]:
+def bindings(where: str) -> list[BindingType]:
     """Textual bindings for a screen class, or with "rows" for the list's base class."""
-    verb = "row('{}')" if where == ROWS else "act('{}')"
     return [
-        Binding(
-            ",".join(action.keys),
-            verb.format(action.id.removeprefix("row.") if where == ROWS else action.id),
-            action.title,
-            show=action.rank > 0,
-            id=action.id,
-            tooltip=action.help,
-        )
+        Binding(",".join(keys), verb, action.title, show=action.rank > 0, id=name, tooltip=action.help)
         for action in for_screen(where)
+        for keys, verb, name in _verbs(action)
     ]
+
+
+def _verbs(action: Action) -> Iterable[tuple[tuple[str, ...], str, str]]:
+    """Keys, Textual action and binding id. The panel keys differ in what they do, so each is a binding of its own."""
+    if action.id == "pane.focus":
+        return tuple(((key,), f"pane({key})", f"pane.{key}") for key in action.keys)
+    if ROWS in action.where:
+        return ((action.keys, f"row('{action.id.removeprefix('row.')}')", action.id),)
+    return ((action.keys, f"act('{action.id}')", action.id),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Inks: the named foreground styles that rows are written in, and the app's own ``$tt-*`` colour variables.
 
-Owns which token each ink stands for. Only ``$text-*`` tokens are used for text: they keep their contrast in every theme.
+Owns which token each ink stands for. Only ``$text-*`` tokens: they keep their contrast in every theme.
 """
 
 from __future__ import annotations

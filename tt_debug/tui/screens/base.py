@@ -14,9 +14,11 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tt_debug.text import safe_text
-from tt_debug.tui.actions import Action, Safety, bindings, find, for_screen, key_hints
+from tt_debug.tui.actions import ROWS, Action, Safety, bindings, find, for_screen, key_hints
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.widgets.key_bar import KeyBar
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.tip import Tip
 from tt_debug.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ class BaseScreen(Screen[None]):
     `compose_body`, and have a method ``act_<id>`` for each action of theirs; `refusal` says why one cannot be done."""
 
     WHERE: ClassVar[str] = "everywhere"
+    PANES: ClassVar[tuple[str, ...]] = ()
+    """Selectors of the panels that 1, 2, … go to."""
+
     BINDINGS = [Binding("escape", "escape", "Close", show=False)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
@@ -48,6 +53,7 @@ class BaseScreen(Screen[None]):
         """Title, body, keys; and the one sentence for a terminal that is too small."""
         yield TitleBar(id="title")
         yield from self.compose_body()
+        yield Tip()
         yield KeyBar(id="keys")
         yield Static("", id="too-small", markup=False)
 
@@ -70,17 +76,27 @@ class BaseScreen(Screen[None]):
         if reason is not None:
             self.say(reason, severity="warning")
             return
-        if action.method.startswith("act_row_") and action not in for_screen(self.WHERE):
-            focused = self.focused
-            row = getattr(focused, "action_row", None)
-            if row is not None:
-                row(action.id.removeprefix("row."))
+        if ROWS in action.where:
+            # From the key bar or the palette: the list in focus does it.
+            if isinstance(self.focused, RowView):
+                self.focused.action_row(action.id.removeprefix("row."))
             return
-        getattr(self, action.method)()
+        method = getattr(self, action.method, None) or getattr(self.app, action.method)
+        method()
+        self.tt.tour_saw(action_id)
 
     def action_act(self, action_id: str) -> None:
         """What every binding calls."""
         self.perform(action_id)
+
+    def action_pane(self, number: int) -> None:
+        """Focus a panel by its number."""
+        if 0 < number <= len(self.PANES):
+            self.query_one(self.PANES[number - 1]).focus()
+
+    def act_pane_focus(self) -> None:
+        """From the palette: the next panel."""
+        self.focus_next()
 
     def action_escape(self) -> None:
         """Esc: close what is on top; subclasses clear their search, and so on. Here: leave the zoom, end the tour."""
@@ -100,38 +116,11 @@ class BaseScreen(Screen[None]):
         level = severity if severity in ("information", "warning", "error") else "information"
         self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
 
-    # --- every screen's own actions
-
-    def act_palette(self) -> None:
-        """Open the command palette."""
-        self.app.action_command_palette()
-
-    def act_help(self) -> None:
-        """Show the keys of this screen."""
-        self.tt.show_help(self.WHERE)
-
-    def act_back(self) -> None:
-        """Back to the screen before."""
-        self.tt.go_back()
-
-    def act_quit(self) -> None:
-        """Leave."""
-        self.tt.ask_to_quit()
-
-    def act_log(self) -> None:
-        """What was done."""
-        self.tt.show_log()
+    # --- what many screens have
 
     def act_refresh(self) -> None:
-        """Read again; screens override it."""
-
-    def act_inbox(self) -> None:
-        """Open the approvals."""
-        self.tt.show_approvals()
-
-    def act_threads(self) -> None:
-        """Pick a thread in the palette."""
-        self.tt.pick_thread()
+        """Read again; screens that show a store override it."""
+        self.say("nothing to read again here")
 
     def command_line(self) -> str:
         """The command that shows what this screen shows, or empty."""
@@ -144,7 +133,19 @@ class BaseScreen(Screen[None]):
             self.say("there is no command for this")
             return
         self.app.copy_to_clipboard(command)
-        self.say(f"sent to terminal: {command}")
+        self.say(f"sent to the terminal's clipboard: {command}")
+
+    def act_pane_zoom(self) -> None:
+        """The panel in focus fills the screen, or goes back."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    def show_tip(self) -> None:
+        """The tour's line, or none."""
+        tour = self.tt.tour
+        self.query_one(Tip).show(tour.line if tour is not None else "")
 
     # --- events
 
@@ -154,8 +155,9 @@ class BaseScreen(Screen[None]):
         self.perform(event.action)
 
     def on_mount(self) -> None:
-        """First key bar."""
+        """First key bar, first tip."""
         self.refresh_keys()
+        self.show_tip()
 
     def on_screen_resume(self) -> None:
         """What may be done can have changed meanwhile."""

@@ -12,13 +12,6 @@ from rich.style import Style
 from tt_debug.text import safe_text
 
 
-def one_row(text: str) -> str:
-    """``text`` for a single row: no control character, newlines as ⏎, tabs as blanks."""
-    if "\n" in text or "\t" in text or "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\n", "⏎").replace("\t", "    ")
-    return safe_text(text)
-
-
 def cut(text: str, cells: int, ellipsis: str = "…") -> str:
     """``text`` in at most ``cells`` cells, the cut marked by ``ellipsis``; wide characters are never halved."""
     if cells <= 0:
@@ -56,7 +49,9 @@ class Line:
     def add(self, text: str, style: Style | None = None, *, at_most: int | None = None) -> Line:
         """Append ``text``, cut to ``at_most`` cells and to the room that is left."""
         limit = self.room if at_most is None else min(self.room, at_most)
-        shown = cut(one_row(text[: limit * 8 + 8]) if len(text) > limit * 8 + 8 else one_row(text), limit, self._ellipsis)
+        shown = cut(
+            safe_text(text[: limit * 8 + 8]) if len(text) > limit * 8 + 8 else safe_text(text), limit, self._ellipsis
+        )
         if shown:
             self._left.append(Segment(shown, style))
             self._cells += cell_len(shown)
@@ -65,7 +60,7 @@ class Line:
     def field(self, text: str, cells: int, style: Style | None = None, *, right: bool = False) -> Line:
         """Append a column of exactly ``cells`` cells (fewer at the edge), aligned left or right."""
         cells = min(cells, self.room)
-        shown = cut(one_row(text[: cells * 8 + 8]), cells, self._ellipsis)
+        shown = cut(safe_text(text[: cells * 8 + 8]), cells, self._ellipsis)
         blank = " " * (cells - cell_len(shown))
         self._left.append(Segment(blank + shown if right else shown + blank, style))
         self._cells += cells
@@ -73,7 +68,7 @@ class Line:
 
     def right(self, text: str, style: Style | None = None) -> Line:
         """Keep room at the right edge for ``text``; pieces added later get what is left of it."""
-        shown = cut(one_row(text), self.room, self._ellipsis)
+        shown = cut(safe_text(text), self.room, self._ellipsis)
         if shown:
             self._right.insert(0, Segment(shown, style))
             self._cells += cell_len(shown)

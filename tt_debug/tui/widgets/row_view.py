@@ -7,6 +7,7 @@ the segments of one. It holds no rows itself and knows nothing of a store.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -26,6 +27,9 @@ from tt_debug.tui.widgets.line import Line
 
 class RowView(ScrollView, can_focus=True):
     """A cursor over ``row_count`` rows. Subclasses implement `build`, and call `set_rows` when the rows change."""
+
+    HEADER: ClassVar[bool] = False
+    """Whether the first line of the viewport is a fixed heading, from `build_header`."""
 
     COMPONENT_CLASSES = {"row--cursor", "row--cursor-blurred", *(f"ink--{name}" for name in INKS)}
     BINDINGS = bindings("rows")
@@ -71,6 +75,10 @@ class RowView(ScrollView, can_focus=True):
         """The segments of ``row``, at most ``width`` cells. Foreground styles only, from `ink`; text through `Line`."""
         raise NotImplementedError
 
+    def build_header(self, width: int) -> Sequence[Segment]:
+        """The fixed heading of a list with ``HEADER``."""
+        return ()
+
     def selectable(self, row: int) -> bool:
         """Whether the cursor may stand on ``row``; headings answer False."""
         return True
@@ -90,9 +98,7 @@ class RowView(ScrollView, can_focus=True):
         style = self._inks.get(name)
         if style is None:
             full = self.get_component_rich_style(f"ink--{name}")
-            style = Style(
-                color=full.color, bold=full.bold, dim=full.dim, italic=full.italic, underline=full.underline
-            )
+            style = Style(color=full.color, bold=full.bold, dim=full.dim, italic=full.italic, underline=full.underline)
             self._inks[name] = style
         return style
 
@@ -106,8 +112,8 @@ class RowView(ScrollView, can_focus=True):
         """There are ``count`` rows now, and their content may have changed. Keeps the cursor's row unless given one."""
         self.row_count = count
         # virtual_size lays out the whole screen again when set: only when the number changed.
-        if self.virtual_size.height != count:
-            self.virtual_size = Size(0, count)
+        if self.virtual_size.height != count + self.HEADER:
+            self.virtual_size = Size(0, count + self.HEADER)
         wanted = self.cursor if cursor is None else cursor
         before = self.cursor
         self.cursor = self._nearest(wanted, 1)
@@ -118,11 +124,11 @@ class RowView(ScrollView, can_focus=True):
 
     def refresh_row(self, row: int) -> None:
         """Draw one row again."""
-        self.refresh(Region(0, row - self.scroll_offset.y, self.size.width, 1))
+        self.refresh(Region(0, row + self.HEADER - self.scroll_offset.y, self.size.width, 1))
 
     def scroll_to_row(self, row: int) -> None:
         """Bring ``row`` into view with the least movement."""
-        height = self.scrollable_content_region.height
+        height = self.scrollable_content_region.height - self.HEADER
         top = self.scroll_offset.y
         if height <= 0:
             return
@@ -160,8 +166,10 @@ class RowView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the viewport."""
         width = self.size.width
-        row = y + self.scroll_offset.y
+        row = y + self.scroll_offset.y - self.HEADER
         base = self.rich_style
+        if self.HEADER and y == 0:
+            return Strip(self.build_header(width)).adjust_cell_length(width).apply_style(base)
         if row >= self.row_count:
             return self._blank(row, width, base)
         strip = Strip(self.build(row, width)).adjust_cell_length(width)
@@ -185,8 +193,10 @@ class RowView(ScrollView, can_focus=True):
             # The cursor's own colours win over every ink: a muted or red word must stay readable on the bar.
             return Strip([Segment(text, _weight(own) + style) for text, own, _ in strip], strip.cell_length)
         return Strip(
-            [Segment(text, (own or Style()) + Style(bgcolor=style.bgcolor, bold=style.bold, reverse=style.reverse))
-             for text, own, _ in strip],
+            [
+                Segment(text, (own or Style()) + Style(bgcolor=style.bgcolor, bold=style.bold, reverse=style.reverse))
+                for text, own, _ in strip
+            ],
             strip.cell_length,
         )
 
@@ -241,8 +251,9 @@ class RowView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click moves the cursor, a double click opens."""
-        row = event.y - self.gutter.top + self.scroll_offset.y
-        if not 0 <= row < self.row_count or not self.selectable(row):
+        line = event.y - self.gutter.top - self.HEADER
+        row = line + self.scroll_offset.y
+        if line < 0 or not 0 <= row < self.row_count or not self.selectable(row):
             return
         self.cursor = row
         if event.chain == 2:

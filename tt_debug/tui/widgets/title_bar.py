@@ -14,8 +14,9 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.widgets.line import cut, one_row
+from tt_debug.tui.widgets.line import cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class TitleBar(Widget):
     def _left(self, room: int) -> list[Segment]:
         glyphs = self._glyphs()
         name = " tt "
-        crumbs = [one_row(crumb) for crumb in self.title.crumbs]
+        crumbs = [safe_text(crumb) for crumb in self.title.crumbs]
         between = f" {glyphs.crumb} "
         space = room - len(name) - 2
         crumbs = _shorten(crumbs, space - len(between) * max(len(crumbs) - 1, 0), glyphs.ellipsis)
@@ -91,7 +92,9 @@ class TitleBar(Widget):
             parts.append(Segment(crumb, self._style("title-bar--here" if last else "title-bar--crumb")))
         left = space - sum(cell_len(part.text) for part in parts) + len(name) - 2
         if self.title.note and left > 8:
-            parts.append(Segment("  " + cut(one_row(self.title.note), left, glyphs.ellipsis), self._style("title-bar--note")))
+            parts.append(
+                Segment("  " + cut(safe_text(self.title.note), left, glyphs.ellipsis), self._style("title-bar--note"))
+            )
         return parts
 
     def _fit_right(self, room: int) -> list[tuple[str, Style]]:
@@ -108,9 +111,9 @@ class TitleBar(Widget):
         title, glyphs = self.title, self._glyphs()
         parts: list[tuple[str, Style]] = []
         if title.alert:
-            parts.append((f" {one_row(title.alert)} ", self._style("title-bar--bad")))
+            parts.append((f" {safe_text(title.alert)} ", self._style("title-bar--bad")))
         if title.step:
-            parts.append((f" {one_row(title.step)} ", self._style("title-bar--here")))
+            parts.append((f" {safe_text(title.step)} ", self._style("title-bar--here")))
         if title.running:
             word = "running " if wide else ""
             parts.append((f" {glyphs.running} {word}{title.running} ", self._style("title-bar--run")))

@@ -1,0 +1,265 @@
+"""The terminal interface as an application: which screens are open on which stores, and how it starts and ends.
+
+Owns the loader, the theme and the tour; what a screen shows is the screen's, what can be done is the action table's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from textual.app import App
+from textual.command import CommandPalette
+from textual.screen import Screen
+
+from tt_debug.session.plans import GraphTarget
+from tt_debug.tui.actions import EVERYWHERE
+from tt_debug.tui.glyphs import Glyphs, choose
+from tt_debug.tui.loader import Loader
+from tt_debug.tui.messages import Bug
+from tt_debug.tui.palette import Commands, ThreadCommands
+from tt_debug.tui.theme import own_variables, wants_no_color
+from tt_debug.tui.tour import Tour
+
+if TYPE_CHECKING:
+    from stores.model import Ref, ThreadInfo
+    from tt_debug.session.session import Session
+    from tt_debug.tui.screens.thread import ThreadScreen
+
+Opener: TypeAlias = "Callable[[str], Session]"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStore:
+    """A store that is open. ``url`` is what it was opened by, ``label`` its short name in titles."""
+
+    url: str
+    label: str
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The threads of one store as Home has read them; ``problem`` when that failed, ``read`` False before."""
+
+    store: OpenStore
+    threads: tuple[ThreadInfo, ...] = ()
+    problem: str = ""
+    read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One line of the list of what was done: in words, and as the command that does the same."""
+
+    words: str
+    command: str = ""
+
+
+def label_of(session: Session) -> str:
+    """A store's short name: its file name, else its URL with the password masked."""
+    info = session.info
+    return Path(info.path).name if info.path else info.url
+
+
+class TtDebugApp(App[int]):
+    """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
+
+    TITLE = "tt-debug"
+    CSS_PATH = ["styles.tcss", "thread.tcss"]
+    COMMANDS = {Commands}
+    ENABLE_COMMAND_PALETTE = True
+    ESCAPE_TO_MINIMIZE = False
+
+    def __init__(
+        self,
+        stores: Sequence[OpenStore] = (),
+        *,
+        opener: Opener | None = None,
+        read_only: bool = False,
+        ascii_only: bool | None = None,
+        tour: bool = False,
+        demo: Callable[[], Sequence[str]] | None = None,
+    ) -> None:
+        # Textual takes NO_COLOR away from the environment; our runs' children shall still see it.
+        self._no_color = os.environ.get("NO_COLOR")
+        super().__init__()
+        self.stores: tuple[OpenStore, ...] = tuple(stores)
+        self.opener = opener
+        self._demo = demo
+        self.read_only = read_only
+        self.glyphs: Glyphs = choose(ascii_only)
+        self.loader = Loader(self)
+        self.tour: Tour | None = Tour() if tour else None
+        self.listings: tuple[Listing, ...] = tuple(Listing(store) for store in stores)
+        self.done: list[Done] = []
+        self.animation_level = "none"
+
+    # --- start and end
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The theme's variables and our ``$tt-*`` ones."""
+        variables = super().get_css_variables()
+        own = own_variables(variables)
+        self.theme_variables = {**variables, **own}
+        return self.theme_variables
+
+    def on_mount(self) -> None:
+        """Theme for this terminal, then Home, or the choice of a store."""
+        if wants_no_color({"NO_COLOR": self._no_color or ""}):
+            os.environ["NO_COLOR"] = self._no_color or ""
+            self.theme = "ansi-dark"
+        self.set_class(self.glyphs.ascii, "-ascii")
+        self.push_screen(self._first_screen())
+
+    def _first_screen(self) -> Screen[None]:
+        from tt_debug.tui.screens.home import HomeScreen
+        from tt_debug.tui.screens.stores import StoresScreen
+
+        return HomeScreen() if self.stores else StoresScreen(demo=self._demo)
+
+    def on_bug(self, event: Bug) -> None:
+        """A bug in a call: raised here, so that it ends the app with its traceback and is not swallowed."""
+        raise event.error
+
+    def ask_to_quit(self) -> None:
+        """Leave; an own run that is active is asked about first."""
+        running = [screen for screen in self.screen_stack if getattr(screen, "running", False)]
+        if not running:
+            self.exit(0)
+            return
+        from tt_debug.tui.dialogs.quit import QuitDialog
+
+        screen = running[-1]
+
+        def decided(choice: str | None) -> None:
+            if choice == "stop":
+                screen.stop_run()  # type: ignore[attr-defined]
+            if choice is not None:
+                self.exit(0)
+
+        self.push_screen(QuitDialog(getattr(screen, "running_text", "")), decided)
+
+    async def action_quit(self) -> None:
+        """Textual's own way out (ctrl+q, the palette) asks too."""
+        self.ask_to_quit()
+
+    def go_back(self) -> None:
+        """Close the screen on top; on the first one, leave."""
+        # The bottom of the stack is Textual's empty default screen.
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.ask_to_quit()
+
+    # --- what a screen may ask for
+
+    def note_done(self, words: str, command: str = "") -> None:
+        """Remember what was done, for the list behind ``@``."""
+        self.done.append(Done(words, command))
+
+    def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None) -> ThreadScreen:
+        """Open a thread's screen on top, with the cursor at ``ref`` (default: its head)."""
+        # The Thread screen pulls in every panel; Home paints without it.
+        from tt_debug.tui.screens.thread import ThreadScreen
+
+        screen = ThreadScreen(store, thread, ref)
+        self.push_screen(screen)
+        return screen
+
+    def act_help(self) -> None:
+        """Show the keys of the screen on top."""
+        from tt_debug.tui.screens.help import HelpScreen
+
+        where = getattr(self.screen, "WHERE", EVERYWHERE)
+        self.push_screen(HelpScreen(where))
+
+    def act_log(self) -> None:
+        """Show what was done."""
+        from tt_debug.tui.screens.log import LogScreen
+
+        self.push_screen(LogScreen())
+
+    def act_inbox(self) -> None:
+        """Open the approvals of every open store."""
+        from tt_debug.tui.screens.approvals import ApprovalsScreen
+
+        self.push_screen(ApprovalsScreen())
+
+    def act_threads(self) -> None:
+        """Pick a thread in the palette."""
+        self.push_screen(CommandPalette(providers=[ThreadCommands], placeholder="thread…"))
+
+    def act_palette(self) -> None:
+        """Open the command palette."""
+        self.action_command_palette()
+
+    def act_back(self) -> None:
+        """Back to the screen before."""
+        self.go_back()
+
+    def act_quit(self) -> None:
+        """Leave."""
+        self.ask_to_quit()
+
+    # --- tour
+
+    def tour_saw(self, event: str) -> None:
+        """Tell the tour what happened: an action id, "step 15", "forked", "ran"."""
+        if self.tour is not None:
+            self.tour = self.tour.after(event)
+            self._show_tip()
+
+    def start_tour(self) -> None:
+        """From the beginning."""
+        self.tour = Tour()
+        self._show_tip()
+
+    def end_tour(self) -> None:
+        """Esc: no more tour."""
+        self.tour = None
+        self._show_tip()
+
+    def _show_tip(self) -> None:
+        from tt_debug.tui.screens.base import BaseScreen
+
+        for screen in self.screen_stack:
+            if isinstance(screen, BaseScreen):
+                screen.show_tip()
+
+
+def run_app(
+    store: str | Sequence[str] | None,
+    *,
+    read_only: bool,
+    graph: GraphTarget | None,
+    workflow: Path | None,
+    tour: bool = False,
+    ascii_only: bool | None = None,
+) -> int:
+    """Open ``store`` (one, several, or None: offer those that are found) and run the interface until it is left.
+
+    Returns the exit code. Raises StoreError when a given store cannot be opened: nothing has been drawn then.
+    """
+
+    from tt_debug.session.session import Session  # the screens only hold one; opening is done here and by the CLI
+
+    def opener(url: str) -> Session:
+        return Session.open(url, read_only=read_only, graph=graph, workflow=workflow)
+
+    urls = (store,) if isinstance(store, str) else tuple(store or ())
+    opened: list[OpenStore] = []
+    for url in urls:
+        session = opener(url)
+        opened.append(OpenStore(url, label_of(session), session))
+    app = TtDebugApp(opened, opener=opener, read_only=read_only, ascii_only=ascii_only, tour=tour)
+    code = app.run()
+    # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
+    # process releases everything a reading connection holds.
+    if not app.loader.busy:
+        for each in app.stores:
+            each.session.close()
+    return app.return_code or 0 if code is None else code

@@ -1,0 +1,98 @@
+"""What every dialog has: a frame, a body, buttons named by their verb; Cancel is Esc and has the focus first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from tt_debug.text import safe_text
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[T]):
+    """One button: the verb, the value the dialog ends with, a key of its own, how heavy it is."""
+
+    label: str
+    value: T
+    key: str = ""
+    variant: Literal["default", "primary", "warning", "error"] = "default"
+
+
+class Dialog(ModalScreen[T | None]):
+    """Ends with a choice's value, or with None for Cancel."""
+
+    BINDINGS = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, title: str, choices: tuple[Choice[T], ...], *, cancel: str = "Cancel") -> None:
+        super().__init__()
+        self._title = title
+        self._choices = choices
+        self._cancel = cancel
+
+    def compose(self) -> ComposeResult:
+        """Frame, body, buttons."""
+        with Vertical(id="dialog"):
+            yield from self.compose_body()
+            yield Static("", id="dialog-problem", markup=False)
+            with Horizontal(id="dialog-buttons"):
+                yield Button(Content(f"Esc {self._cancel}"), id="cancel", compact=True)
+                for number, choice in enumerate(self._choices):
+                    label = Content(safe_text(f"{choice.label} {_shown(choice.key)}".rstrip()))
+                    yield Button(label, id=f"choice-{number}", variant=choice.variant, compact=True)
+
+    def compose_body(self) -> ComposeResult:
+        """What it is about."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        """Title, the buttons' keys; Cancel has the focus unless the body takes it."""
+        self.query_one("#dialog").border_title = Content(safe_text(self._title))
+        for number, choice in enumerate(self._choices):
+            if choice.key:
+                self._bindings.bind(choice.key, f"choose({number})", choice.label, show=False)
+        self.query_one("#cancel").focus()
+
+    def result(self, value: T) -> T | None:
+        """What the dialog ends with when the button of ``value`` is pressed; None keeps it open (see `complain`)."""
+        return value
+
+    def complain(self, text: str) -> None:
+        """Say in the dialog why it stays open."""
+        self.query_one("#dialog-problem", Static).update(Content(safe_text(text)))
+
+    def action_choose(self, number: int) -> None:
+        """A button's key."""
+        value = self.result(self._choices[number].value)
+        if value is not None:
+            self.dismiss(value)
+
+    def action_cancel(self) -> None:
+        """Esc."""
+        self.dismiss(None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        name = event.button.id or ""
+        if name.startswith("choice-"):
+            self.action_choose(int(name.removeprefix("choice-")))
+        else:
+            self.action_cancel()
+
+
+def _shown(key: str) -> str:
+    return key.replace("ctrl+", "^")

@@ -1,0 +1,133 @@
+"""What the command palette finds: actions of the screen, threads, and places (``15``, ``50%``, ``-1``, an id).
+
+Owns matching and wording. Doing it is the screen's: `BaseScreen.perform`, and ``go_to(text)`` where there is a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from tt_debug.text import safe_text
+from tt_debug.tui.actions import Safety, for_screen, shown_key
+
+if TYPE_CHECKING:
+    from tt_debug.tui.app import TtDebugApp
+
+PLACE: Final = re.compile(r"^(?:go to |step )?(?P<place>-?\d+%?|[0-9a-f]{4,}[0-9a-f-]*)$", re.IGNORECASE)
+"""A step, a share of the line, steps before the head, or (the beginning of) a checkpoint id."""
+
+THREADS_SHOWN: Final = 50
+
+
+class Entry(NamedTuple):
+    """One thing that can be chosen."""
+
+    title: str
+    run: Callable[[], object]
+    note: str
+
+
+class _Entries(Provider):
+    """A provider over `Entry`s whose text never counts as markup."""
+
+    @property
+    def tt(self) -> TtDebugApp:
+        """The app, typed."""
+        from tt_debug.tui.app import TtDebugApp  # the app imports this module
+
+        assert isinstance(self.app, TtDebugApp)
+        return self.app
+
+    def found(self, score: float, entry: Entry) -> Hit:
+        """A hit."""
+        return Hit(score, Content(entry.title), entry.run, text=entry.title, help=_plain(entry.note))
+
+    def offered(self, entry: Entry) -> DiscoveryHit:
+        """What is listed before anything was typed."""
+        return DiscoveryHit(Content(entry.title), entry.run, text=entry.title, help=_plain(entry.note))
+
+
+def _plain(text: str) -> str:
+    # Typed as markup text, but a Content passes through unparsed, and a file or thread may be named "[/red]".
+    return cast(str, Content(text))
+
+
+class Commands(_Entries):
+    """The palette over everything."""
+
+    async def discover(self) -> Hits:
+        """Every action of the screen."""
+        for entry in actions(self.tt, self.screen):
+            yield self.offered(entry)
+
+    async def search(self, query: str) -> Hits:
+        """A place first, then actions, then threads."""
+        go_to = getattr(self.screen, "go_to", None)
+        if go_to is not None and (place := PLACE.match(query.strip())):
+            text = place["place"]
+            yield self.found(1.0, Entry(f"go to {_place_words(text)}", partial(go_to, text), "on this line"))
+        matcher = self.matcher(query)
+        for entry in actions(self.tt, self.screen):
+            if (score := matcher.match(entry.title)) > 0:
+                yield self.found(score, entry)
+        for entry in threads(self.tt, query):
+            if (score := matcher.match(entry.title)) > 0:
+                yield self.found(score * 0.9, entry._replace(title=f"thread {entry.title}"))
+
+
+class ThreadCommands(_Entries):
+    """A picker over the threads alone."""
+
+    async def discover(self) -> Hits:
+        """The newest ones."""
+        for entry in threads(self.tt, ""):
+            yield self.offered(entry)
+
+    async def search(self, query: str) -> Hits:
+        """Those whose name matches."""
+        matcher = self.matcher(query)
+        for entry in threads(self.tt, query):
+            if (score := matcher.match(entry.title)) > 0:
+                yield self.found(score, entry)
+
+
+def actions(app: TtDebugApp, screen: object) -> Iterator[Entry]:
+    """What can be done on ``screen``, with keys and safety class; what is refused stays listed and says why."""
+    perform = getattr(screen, "perform", None)
+    if perform is not None:
+        for action in for_screen(getattr(screen, "WHERE", "everywhere")):
+            if action.id != "palette":
+                keys = " ".join(shown_key(key) for key in action.keys)
+                wears = "" if action.safety is Safety.LOOK else f" · {action.safety.value}"
+                yield Entry(action.title, partial(perform, action.id), f"{action.help}  {keys}{wears}")
+    yield Entry("Theme", app.action_change_theme, "Choose the colours.")
+
+
+def threads(app: TtDebugApp, query: str) -> Iterator[Entry]:
+    """At most 50 of the threads that have been read, those that hold ``query``'s letters in order first come."""
+    pattern = re.compile(".*".join(re.escape(letter) for letter in query), re.IGNORECASE | re.DOTALL)
+    shown = 0
+    for listing in app.listings:
+        for info in listing.threads:
+            if shown == THREADS_SHOWN:
+                return
+            if pattern.search(info.thread):
+                shown += 1
+                note = f"{info.status} · {info.checkpoints} checkpoints · {listing.store.label}"
+                yield Entry(
+                    safe_text(info.thread), partial(app.show_thread, listing.store, info.thread), safe_text(note)
+                )
+
+
+def _place_words(text: str) -> str:
+    if text.endswith("%"):
+        return text
+    if text.startswith("-"):
+        return f"{text[1:]} before the head"
+    return f"step {text}" if text.isdigit() else f"checkpoint {text}"

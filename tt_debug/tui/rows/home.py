@@ -1,0 +1,98 @@
+"""The lines of Home's preview: last messages or state, forks, details of one thread. Pure: values in, pieces out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
+from tt_debug.text import human_age, safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
+from tt_debug.tui.rows.message import summary
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.transcript import conversation
+from tt_debug.tui.rows.values import value_line
+
+MESSAGES = 12
+"""The newest messages shown; the Thread screen has them all."""
+
+
+def preview_lines(checkpoint: Checkpoint | None, problem: str, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """What waits or failed, then the newest messages, or the state's keys where there are none."""
+    if checkpoint is None:
+        return [(Piece(safe_text(problem), "error"),)]
+    lines = list(_open_matters(checkpoint, glyphs))
+    _, turns = conversation(checkpoint.state)
+    if turns:
+        lines += [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
+    else:
+        lines += [
+            (Piece(f"{safe_text(str(key))}  ", "key"), *value_line(value, key, glyphs))
+            for key, value in checkpoint.state.items()
+        ]
+    return lines
+
+
+def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
+    for task in checkpoint.tasks:
+        node = safe_text(task.node)
+        for interrupt in task.interrupts:
+            yield (
+                Piece(f"{glyphs.waiting} {node} waits for an answer  ", "warning"),
+                *value_line(interrupt.value, None, glyphs),
+                Piece("  a to answer", "muted"),
+            )
+        if task.error:
+            yield (Piece(f"{glyphs.failed} {node} failed  ", "error"), Piece(safe_text(task.error[:400]), "error"))
+
+
+def fork_lines(
+    info: ThreadInfo, threads: Iterable[ThreadInfo], glyphs: Glyphs, now: datetime
+) -> tuple[list[Line], list[str]]:
+    """The thread this one came from and those forked from it, a line each, and the thread each line stands for."""
+    lines: list[Line] = []
+    names: list[str] = []
+    if info.forked_from is not None:
+        lines.append((Piece("forked from ", "muted"), Piece(safe_text(info.forked_from.thread), "secondary")))
+        names.append(info.forked_from.thread)
+    children = [other for other in threads if other.forked_from is not None and other.forked_from.thread == info.thread]
+    for child in children:
+        age = human_age(child.updated, now) if child.updated is not None else ""
+        lines.append(
+            (
+                Piece(f"{glyphs.branch}{glyphs.stub} ", "muted"),
+                Piece(f"{safe_text(child.thread)}  ", "plain"),
+                Piece(f"{status_glyph(child.status, glyphs)} {child.status}", status_ink(child.status)),
+                Piece(f"  {child.checkpoints} checkpoints  {age}", "muted"),
+            )
+        )
+        names.append(child.thread)
+    return lines, names
+
+
+def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
+    """Names and values of one thread, its own metadata last."""
+    facts: list[tuple[str, str]] = [("status", info.status)]
+    if info.step is not None:
+        facts.append(("step", str(info.step)))
+    facts += [("checkpoints", f"{info.checkpoints:,}"), ("last node", info.last_node or "none yet")]
+    if info.updated is not None:
+        facts.append(("last write", info.updated.astimezone().strftime("%Y-%m-%d %H:%M:%S")))
+    if info.head is not None:
+        facts.append(("head", info.head.id))
+    facts.append(("store", f"{store.kind}  {store.url}"))
+    lines: list[Line] = [(Piece(f"{name:<12}", "muted"), Piece(safe_text(value))) for name, value in facts]
+    for key, value in info.meta.items():
+        lines.append((Piece(f"{safe_text(str(key)):<12}", "muted"), *value_line(value, key)))
+    return lines
+
+
+def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs) -> Line:
+    """Where the thread stands, for the narrow preview's first row."""
+    waits = "  a to answer" if info.status == Status.WAITING else ""
+    return (
+        Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
+        Piece(waits, "muted"),
+        Piece(f"  {info.checkpoints} checkpoints", "muted"),
+        Piece(f"  {forks} fork{'' if forks == 1 else 's'}" if forks else "", "muted"),
+    )

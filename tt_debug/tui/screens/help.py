@@ -1,0 +1,102 @@
+"""The keys of a screen, made from the action table: every action, what it does, what it may touch, its command."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widgets import Input
+
+from tt_debug.tui.actions import ROWS, Action, Safety, for_screen, shown_key
+from tt_debug.tui.actions import bindings as bindings_of
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
+
+_INKS = {Safety.LOOK: "muted", Safety.NOTE: "muted", Safety.WRITE: "warning", Safety.EXECUTE: "error"}
+
+
+class HelpScreen(BaseScreen):
+    """A full screen of keys; ``where`` is the screen it was asked on. ``/`` searches."""
+
+    WHERE = "help"
+    BINDINGS = bindings_of("help")
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self._where = where
+
+    def compose_body(self) -> ComposeResult:
+        """One list and a search box."""
+        yield PiecesView(id="help", empty="no key of that name")
+        yield Input(placeholder="part of a key's description", id="filter", compact=True)
+
+    def on_mount(self) -> None:
+        """Fill it."""
+        super().on_mount()
+        self.query_one(TitleBar).show(Title(crumbs=("keys", self._where), read_only=self.tt.read_only))
+        view = self.query_one("#help", PiecesView)
+        view.border_title = "1 Keys"
+        self._show("")
+        view.focus()
+
+    def _show(self, text: str) -> None:
+        lines: list[Line] = []
+        for title, actions in sections(self._where):
+            found = [action for action in actions if text in f"{action.title} {action.help}".casefold()]
+            if found:
+                lines += [(Piece(title, "primary"),), *(action_line(each, self.tt.glyphs.ascii) for each in found), ()]
+        self.query_one("#help", PiecesView).show(lines[:-1])
+
+    def act_list_filter(self) -> None:
+        """Search the keys."""
+        box = self.query_one("#filter", Input)
+        box.add_class("-shown")
+        box.focus()
+
+    @on(Input.Changed, "#filter")
+    def _changed(self, event: Input.Changed) -> None:
+        self._show(event.value.casefold())
+
+    @on(Input.Submitted, "#filter")
+    def _submitted(self) -> None:
+        self.query_one("#filter").remove_class("-shown")
+        self.query_one("#help").focus()
+
+    def act_help(self) -> None:
+        """The key that opened it closes it."""
+        self.tt.go_back()
+
+    def act_refresh(self) -> None:
+        """All keys again."""
+        self._show("")
+
+    def action_escape(self) -> None:
+        """Close the search, else the help."""
+        box = self.query_one("#filter", Input)
+        if box.has_class("-shown") or box.value:
+            box.value = ""
+            self._submitted()
+        else:
+            self.tt.go_back()
+
+
+def sections(where: str) -> list[tuple[str, tuple[Action, ...]]]:
+    """The actions of a screen under headings: its own, every screen's, the lists'."""
+    own = tuple(action for action in for_screen(where) if where in action.where)
+    everywhere = tuple(action for action in for_screen(where) if where not in action.where)
+    parts = [(f"On this screen ({where})", own), ("Everywhere", everywhere), ("In every list", for_screen(ROWS))]
+    return [part for part in parts if part[1]]
+
+
+def action_line(action: Action, ascii_only: bool = False) -> Line:
+    """One action: keys, title, help, and what it may touch where that is more than looking."""
+    keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys)
+    safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}  "
+    return (
+        Piece(f"  {keys:<14}", "accent"),
+        Piece(f"{action.title:<24}", "strong"),
+        Piece(safety, _INKS[action.safety]),
+        Piece(f"{action.help}", "plain"),
+        Piece(f"  {action.cli}" if action.cli else "", "muted"),
+    )

@@ -1,0 +1,270 @@
+"""Home: the threads of the open stores, and what the one under the cursor is about.
+
+Owns reading the listings, filter and order; a thread's history belongs to the Thread screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input
+
+from stores.model import Checkpoint, Status, ThreadInfo
+from tt_debug.text import safe_text
+from tt_debug.tui.actions import bindings
+from tt_debug.tui.app import Listing
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, summary_line
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
+
+ORDERS: Final = ("last write", "name", "steps", "status")
+
+REST: Final = 0.05
+"""Seconds the cursor rests before the preview follows: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
+
+
+class ThreadsRead(Message):
+    """A store's threads."""
+
+    def __init__(self, store: int, threads: tuple[ThreadInfo, ...]) -> None:
+        super().__init__()
+        self.store = store
+        self.threads = threads
+
+
+class PreviewRead(Message):
+    """The head of the thread under the cursor."""
+
+    def __init__(self, store: int, thread: str, checkpoint: Checkpoint) -> None:
+        super().__init__()
+        self.store = store
+        self.thread = thread
+        self.checkpoint = checkpoint
+
+
+class HomeScreen(BaseScreen):
+    """Threads left, the preview right or below."""
+
+    WHERE = "home"
+    PANES = ("#threads", "#messages", "#forks", "#details")
+    BINDINGS = bindings("home")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._filter = ""
+        self._order = 0
+        self._rest: Timer | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The list and its preview."""
+        with Horizontal(id="body"):
+            yield ThreadsView(id="threads")
+            with Vertical(id="side"):
+                yield PiecesView(id="messages", empty="nothing to show yet")
+                yield PiecesView(id="forks", empty="no forks of this thread")
+                yield PiecesView(id="details")
+        yield Input(placeholder="part of a thread's name", id="filter", compact=True)
+
+    def on_mount(self) -> None:
+        """Titles, and the first reading."""
+        super().on_mount()
+        for name, title in (("#messages", "2 Last messages"), ("#forks", "3 Forks"), ("#details", "4 Details")):
+            self.query_one(name).border_title = title
+        self.query_one(ThreadsView).focus()
+        self._show()
+
+    def on_screen_resume(self) -> None:
+        """Other screens may have forked or run something."""
+        super().on_screen_resume()
+        self._read()
+
+    def act_refresh(self) -> None:
+        """Read every listing again."""
+        self._read()
+
+    def _read(self) -> None:
+        for number, store in enumerate(self.tt.stores):
+            self.tt.loader.call(self, f"threads of {store.label}", store.session.threads, partial(ThreadsRead, number))
+
+    @on(ThreadsRead)
+    def _threads_read(self, event: ThreadsRead) -> None:
+        listing = Listing(self.tt.stores[event.store], event.threads, read=True)
+        self._set_listing(event.store, listing)
+
+    def on_failed(self, event: Failed) -> None:
+        """A listing that could not be read says so in its place; a preview in its panel."""
+        for number, listing in enumerate(self.tt.listings):
+            if event.kind == f"threads of {listing.store.label}":
+                self._set_listing(number, replace(listing, problem=f"{event.text} {event.hint}".strip(), read=True))
+                return
+        if event.kind == "preview":
+            self.query_one("#messages", PiecesView).show(preview_lines(None, f"{event.text} {event.hint}"))
+            return
+        super().on_failed(event)
+
+    def _set_listing(self, number: int, listing: Listing) -> None:
+        listings = list(self.tt.listings)
+        listings[number] = listing
+        self.tt.listings = tuple(listings)
+        self._show()
+
+    # --- the list
+
+    def _show(self) -> None:
+        view = self.query_one(ThreadsView)
+        rows = tuple(self._rows())
+        shown = sum(row.info is not None for row in rows)
+        view.show(rows, datetime.now(UTC), empty=self._empty())
+        total = sum(len(listing.threads) for listing in self.tt.listings)
+        name = f"1 Threads  /{self._filter}  {shown} of {total}" if self._filter else f"1 Threads  {total}"
+        view.border_title = Content(safe_text(name))
+        view.border_subtitle = f"sort: {ORDERS[self._order]}"
+        self._show_title()
+
+    def _rows(self) -> Iterable[ThreadRow]:
+        several = len(self.tt.listings) > 1
+        for number, listing in enumerate(self.tt.listings):
+            if several or listing.problem:
+                text = listing.problem or f"{listing.store.label} · {listing.store.session.info.kind}"
+                yield ThreadRow(number, text=text, problem=bool(listing.problem))
+            forks = _forks(listing.threads)
+            wanted = self._filter.casefold()
+            kept = [info for info in listing.threads if wanted in info.thread.casefold()]
+            for info in _ordered(kept, ORDERS[self._order]):
+                yield ThreadRow(number, info, forks.get(info.thread, 0))
+
+    def _empty(self) -> str:
+        if any(not listing.read for listing in self.tt.listings):
+            return "reading…"
+        if self._filter:
+            return f"no thread with “{self._filter}” in its name; Esc shows all"
+        names = ", ".join(listing.store.label for listing in self.tt.listings)
+        return f"No threads in {names}. Run the agent with this store, or try: tt-debug demo"
+
+    def _show_title(self) -> None:
+        threads = [info for listing in self.tt.listings for info in listing.threads]
+        kinds = " + ".join(sorted({listing.store.session.info.kind for listing in self.tt.listings}))
+        checkpoints = sum(info.checkpoints for info in threads)
+        title = Title(
+            crumbs=(" + ".join(listing.store.label for listing in self.tt.listings),),
+            note=f"{kinds} · {len(threads):,} threads · {checkpoints:,} checkpoints",
+            waiting=sum(info.status == Status.WAITING for info in threads),
+            failed=sum(info.status == Status.FAILED for info in threads),
+            read_only=self.tt.read_only,
+        )
+        self.query_one(TitleBar).show(title)
+
+    def act_list_order(self) -> None:
+        """The next order."""
+        self._order = (self._order + 1) % len(ORDERS)
+        self._show()
+
+    def act_list_filter(self) -> None:
+        """Type a part of a name."""
+        box = self.query_one("#filter", Input)
+        box.add_class("-shown")
+        box.focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, event: Input.Changed) -> None:
+        self._filter = event.value.strip()
+        self._show()
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self) -> None:
+        self.query_one("#filter").remove_class("-shown")
+        self.query_one(ThreadsView).focus()
+
+    def action_escape(self) -> None:
+        """Close the filter and show all, else what every screen does."""
+        box = self.query_one("#filter", Input)
+        if box.has_class("-shown") or self._filter:
+            box.value = ""
+            self._filter_done()
+            return
+        super().action_escape()
+
+    # --- the preview
+
+    @on(RowView.Highlighted, "#threads")
+    def _highlighted(self) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST, self._preview)
+
+    def _preview(self) -> None:
+        row = self.query_one(ThreadsView).current
+        if row is None or row.info is None:
+            return
+        listing = self.tt.listings[row.store]
+        forks, keys = fork_lines(row.info, listing.threads, self.tt.glyphs, datetime.now(UTC))
+        self.query_one("#forks", PiecesView).show(forks, [(row.store, key) for key in keys])
+        self.query_one("#details", PiecesView).show(detail_lines(row.info, listing.store.session.info))
+        head = row.info.head
+        if head is None:
+            self.query_one("#messages", PiecesView).show(preview_lines(None, "this thread has no checkpoint"))
+            return
+        load = partial(listing.store.session.load, head)
+        self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
+
+    @on(PreviewRead)
+    def _preview_read(self, event: PreviewRead) -> None:
+        row = self.query_one(ThreadsView).current
+        if row is None or row.info is None or (row.store, row.info.thread) != (event.store, event.thread):
+            return
+        lines = [summary_line(row.info, row.forks, self.tt.glyphs)]
+        lines += preview_lines(event.checkpoint, "", self.tt.glyphs)
+        self.query_one("#messages", PiecesView).show(lines)
+
+    @on(RowView.Opened, "#threads")
+    def _opened(self, event: RowView.Opened) -> None:
+        row = self.query_one(ThreadsView).row(event.row)
+        if row.info is not None:
+            self.tt.show_thread(self.tt.stores[row.store], row.info.thread)
+            self.tt.tour_saw("thread")
+
+    @on(RowView.Opened, "#forks")
+    def _fork_opened(self, event: RowView.Opened) -> None:
+        key = self.query_one("#forks", PiecesView).key(event.row)
+        if isinstance(key, tuple) and isinstance(key[1], str):
+            self.tt.show_thread(self.tt.stores[key[0]], key[1])
+
+    def command_line(self) -> str:
+        """The same listing on the command line."""
+        text = f" --filter {self._filter!r}" if self._filter else ""
+        return "\n".join(f"tt-debug threads {store.url}{text}" for store in self.tt.stores)
+
+
+def _forks(threads: Iterable[ThreadInfo]) -> dict[str, int]:
+    """How many threads were forked from each."""
+    counts: dict[str, int] = {}
+    for info in threads:
+        if info.forked_from is not None:
+            counts[info.forked_from.thread] = counts.get(info.forked_from.thread, 0) + 1
+    return counts
+
+
+def _ordered(threads: list[ThreadInfo], order: str) -> list[ThreadInfo]:
+    """By ``order``; the listing itself comes newest write first, and ties keep that."""
+    if order == "name":
+        return sorted(threads, key=lambda info: info.thread.casefold())
+    if order == "steps":
+        return sorted(threads, key=lambda info: -info.checkpoints)
+    if order == "status":
+        urgent = (Status.FAILED, Status.CRASHED, Status.WAITING, Status.HELD, Status.RUNNING)
+        return sorted(threads, key=lambda info: urgent.index(info.status) if info.status in urgent else len(urgent))
+    return threads

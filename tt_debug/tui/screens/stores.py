@@ -1,0 +1,126 @@
+"""The choice of a store when none was given: those found in the folder, the configured one, and the demo.
+
+Owns looking for them; reading them begins when one is chosen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+
+from tt_debug.text import human_size, safe_text
+from tt_debug.tui.actions import bindings
+from tt_debug.tui.app import Listing, Opener, OpenStore, label_of
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
+
+
+SUFFIXES = (".db", ".sqlite", ".sqlite3")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One entry: what it is called, what is known of it, and the URLs it opens; the demo's are made when chosen."""
+
+    name: str
+    note: str
+    urls: tuple[str, ...] = ()
+    demo: bool = False
+
+
+class StoresOpened(Message):
+    """The chosen stores, open."""
+
+    def __init__(self, stores: tuple[OpenStore, ...], demo: bool) -> None:
+        super().__init__()
+        self.stores = stores
+        self.demo = demo
+
+
+def choices(folder: Path, environ: Mapping[str, str], with_demo: bool) -> list[Choice]:
+    """What can be opened from ``folder``. Looks at names and sizes only; opens nothing."""
+    found = [Choice(url, "TT_DEBUG_STORE", (url,))] if (url := environ.get("TT_DEBUG_STORE")) else []
+    files = [path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
+    found += [Choice(path.name, human_size(path.stat().st_size), (str(path),)) for path in files]
+    if with_demo:
+        found.append(Choice("Demo", "two small example stores, offline, no keys", demo=True))
+    return found
+
+
+class StoresScreen(BaseScreen):
+    """A list to choose from; the choice is opened off the screen's thread."""
+
+    WHERE = "stores"
+    BINDINGS = bindings("stores")
+
+    def __init__(self, folder: Path | None = None, demo: Callable[[], Sequence[str]] | None = None) -> None:
+        super().__init__()
+        self._folder = folder or Path.cwd()
+        self._demo = demo
+        self._choices: list[Choice] = []
+
+    def compose_body(self) -> ComposeResult:
+        """One list."""
+        yield PiecesView(id="choices", empty="No *.db or *.sqlite here. Start with: tt-debug STORE, or tt-debug demo")
+
+    def on_mount(self) -> None:
+        """What is there."""
+        super().on_mount()
+        self.query_one(TitleBar).show(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
+        view = self.query_one("#choices", PiecesView)
+        view.border_title = "1 Open a store"
+        self._choices = choices(self._folder, os.environ, self._demo is not None)
+        lines: list[Line] = [
+            (Piece(f"{safe_text(choice.name):<32}", "strong"), Piece(safe_text(choice.note), "muted"))
+            for choice in self._choices
+        ]
+        view.show(lines)
+        view.focus()
+
+    def act_refresh(self) -> None:
+        """Look again."""
+        self.on_mount()
+
+    @on(RowView.Opened, "#choices")
+    def _chosen(self, event: RowView.Opened) -> None:
+        choice = self._choices[event.row]
+        self.query_one("#choices").border_subtitle = "opening…"
+        work = partial(_open, choice, self.tt.opener, self._demo)
+        self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=choice.demo))
+
+    @on(StoresOpened)
+    def _opened(self, event: StoresOpened) -> None:
+        from tt_debug.tui.screens.home import HomeScreen
+
+        self.tt.stores = event.stores
+        self.tt.listings = tuple(Listing(store) for store in event.stores)
+        self.query_one("#choices").border_subtitle = ""
+        if event.demo:
+            self.tt.start_tour()
+        self.app.push_screen(HomeScreen())
+
+    def on_failed(self, event: Failed) -> None:
+        """Opening failed: say so, the list stays."""
+        self.query_one("#choices").border_subtitle = ""
+        super().on_failed(event)
+
+
+def _open(choice: Choice, opener: Opener | None, demo: Callable[[], Sequence[str]] | None) -> tuple[OpenStore, ...]:
+    assert opener is not None
+    urls = demo() if choice.demo and demo is not None else choice.urls
+    opened = []
+    for url in urls:
+        session = opener(url)
+        opened.append(OpenStore(url, label_of(session), session))
+    return tuple(opened)

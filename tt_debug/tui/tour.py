@@ -1,0 +1,54 @@
+"""The one-line tour of the demo: which step it is at, and what ends a step.
+
+A value: `after` gives the tour after something happened. What happened are action ids and a few words of screens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    """One line of advice, and the events that end it."""
+
+    text: str
+    ends: frozenset[str]
+
+
+STEPS: Final = (
+    TourStep("press . to step forward through the history, , to step back", frozenset({"nav.fwd", "nav.back"})),
+    TourStep("press d to see what this step changed", frozenset({"diff.open"})),
+    TourStep("type :15 and Enter to go to step 15, where the state went wrong", frozenset({"step 15"})),
+    TourStep(
+        "press e to edit the value that misled step 17; saving makes a fork, nothing is overwritten",
+        frozenset({"forked"}),
+    ),
+    TourStep("press c to resume the fork: it lists what will run, and asks", frozenset({"ran"})),
+    TourStep(
+        "press d to compare, , and . to walk; the old line is still there, folded", frozenset({"diff.open", "row.open"})
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """``at`` counts from 0; -1 before a thread is open."""
+
+    at: int = -1
+
+    @property
+    def line(self) -> str:
+        """What to show in the place of the tip."""
+        if self.at < 0:
+            return "Tour: press Enter to open the thread under the cursor  ·  Esc ends the tour"
+        return f"{self.at + 1}/{len(STEPS)}  {STEPS[self.at].text}  ·  Esc ends"
+
+    def after(self, event: str) -> Tour | None:
+        """The tour after ``event``; None when that ended its last step."""
+        if self.at < 0:
+            return replace(self, at=0) if event == "thread" else self
+        if event not in STEPS[self.at].ends:
+            return self
+        return replace(self, at=self.at + 1) if self.at + 1 < len(STEPS) else None

@@ -1,0 +1,41 @@
+"""A panel of ready lines: details, a request, help. It draws pieces and may hand back what a line stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+
+from tt_debug.tui.rows.pieces import Line as Pieces
+from tt_debug.tui.widgets.row_view import RowView
+
+
+class PiecesView(RowView):
+    """Lines of pieces. ``keys`` says what each line stands for, so that `Opened` can be answered by the screen."""
+
+    def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._empty = empty
+        self._lines: tuple[Pieces, ...] = ()
+        self.keys: tuple[object, ...] = ()
+
+    def show(self, lines: Sequence[Pieces], keys: Sequence[object] = ()) -> None:
+        """Show these lines; the cursor goes to the first one."""
+        self._lines = tuple(lines)
+        self.keys = tuple(keys)
+        self.set_rows(len(self._lines), cursor=0)
+
+    def key(self, row: int) -> object:
+        """What a line stands for, None when it stands for nothing."""
+        return self.keys[row] if row < len(self.keys) else None
+
+    def empty_text(self) -> str:
+        """What belongs here."""
+        return self._empty
+
+    def build(self, row: int, width: int) -> Sequence[Segment]:
+        """One line behind a margin of one cell."""
+        line = self.line(width).add(" ")
+        for piece in self._lines[row]:
+            line.add(piece.text, self.ink(piece.ink))
+        return line.segments()

@@ -1,0 +1,111 @@
+"""The list of threads: one row each, a heading for each store when there are several. Holds values, sorts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.segment import Segment
+
+from stores.model import ThreadInfo
+from tt_debug.text import human_age
+from tt_debug.tui.glyphs import status_glyph, status_ink
+from tt_debug.tui.widgets.row_view import RowView
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """A thread of the store number ``store``, or with ``info`` None that store's heading (``text``, ``problem``)."""
+
+    store: int
+    info: ThreadInfo | None = None
+    forks: int = 0
+    text: str = ""
+    problem: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    name: int
+    node: int
+    forks: bool
+
+
+class ThreadsView(RowView):
+    """Rows given by `show`; ages are reckoned from ``now`` at that time."""
+
+    HEADER = True
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: tuple[ThreadRow, ...] = ()
+        self._now = datetime.now().astimezone()
+        self._empty = ""
+
+    def show(self, rows: Sequence[ThreadRow], now: datetime, *, empty: str = "") -> None:
+        """Show these rows; the cursor stays on its thread when that is still listed."""
+        before = self.current
+        self._rows, self._now, self._empty = tuple(rows), now, empty
+        at = None
+        if before is not None and before.info is not None:
+            for number, row in enumerate(self._rows):
+                if row.info is not None and (row.store, row.info.thread) == (before.store, before.info.thread):
+                    at = number
+                    break
+        self.set_rows(len(self._rows), cursor=at)
+
+    @property
+    def current(self) -> ThreadRow | None:
+        """The row under the cursor."""
+        return self._rows[self.cursor] if self.cursor < len(self._rows) else None
+
+    def row(self, number: int) -> ThreadRow:
+        """One row."""
+        return self._rows[number]
+
+    def selectable(self, row: int) -> bool:
+        """Headings are passed over, unless there is nothing else."""
+        return self._rows[row].info is not None
+
+    def empty_text(self) -> str:
+        """Why there is nothing."""
+        return self._empty
+
+    def build_header(self, width: int) -> Sequence[Segment]:
+        """The names of the columns."""
+        columns, muted = _columns(width), self.ink("muted")
+        line = self.line(width).field("", 2).field("thread", columns.name, muted).add("  ")
+        line.field("status", 12, muted).field("step", 5, muted, right=True)
+        if columns.forks:
+            line.field("forks", 7, muted, right=True)
+        line.field("age", 6, muted, right=True).add("  ")
+        return line.field("last node", columns.node, muted).segments()
+
+    def build(self, row: int, width: int) -> Sequence[Segment]:
+        """One thread, or a store's heading."""
+        entry = self._rows[row]
+        line = self.line(width)
+        info = entry.info
+        if info is None:
+            return line.add(f" {entry.text}", self.ink("error" if entry.problem else "secondary")).segments()
+        columns = _columns(width)
+        line.add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
+        line.field(info.thread, columns.name, self.ink("strong")).add("  ")
+        status = f"{status_glyph(info.status, self.glyphs)} {info.status}"
+        line.field(status, 12, self.ink(status_ink(info.status)))
+        line.field("" if info.step is None else str(info.step), 5, right=True)
+        if columns.forks:
+            line.field(str(entry.forks or ""), 7, self.ink("muted"), right=True)
+        age = human_age(info.updated, self._now) if info.updated is not None else ""
+        line.field(age, 6, self.ink("muted"), right=True).add("  ")
+        return line.field(info.last_node or "", columns.node, self.ink("muted")).segments()
+
+
+def _columns(width: int) -> _Columns:
+    """The name takes what is left; the node gives way first, then the number of forks."""
+    fixed = 2 + 2 + 12 + 5 + 6 + 2
+    forks = width >= 58
+    left = width - fixed - (7 if forks else 0)
+    node = max(min(18, left - 24), 0)
+    return _Columns(max(left - node, 8), node, forks)
