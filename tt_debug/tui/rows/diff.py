@@ -1,0 +1,251 @@
+"""A diff as rows: what was added, removed and changed, message lists counted, unchanged keys in one row.
+
+Owns grouping and row text; which changes there are is decided by whoever made the diff.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from stores.model import MISSING, Change, Diff, Path, Tagged, Value
+from stores.paths import format_path
+from tt_debug.text import safe_text, word_diff
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.message import as_message, flat, plain
+from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
+from tt_debug.tui.rows.values import class_name, value_line
+
+LIMIT: Final = 2000
+"""Changes shown; the rest is one row."""
+WORDS: Final = 24
+"""Strings longer than this are compared word by word."""
+LEAD: Final = 24
+"""Unchanged cells kept before the first changed word of a long string."""
+TEXT: Final = 20_000
+"""Characters of a string that are compared word by word."""
+TINY: Final = 1e-9
+
+SIGNS: Final = {"add": "+", "remove": "-", "change": "~"}
+INKS: Final = {"add": "added", "remove": "removed", "change": "changed", "move": "changed"}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """One row. ``kind``: "change"; "list", what became of a list of messages; "rest", what is not listed.
+
+    ``part`` is the line of an opened change, 0 for its first.
+    """
+
+    kind: Literal["change", "list", "rest"]
+    path: Path = ()
+    change: Change | None = None
+    text: str = ""
+    line: Line = ()
+
+
+def counts(diff: Diff) -> tuple[int, int, int]:
+    """How many were added, changed (or moved) and removed."""
+    added = sum(change.op == "add" for change in diff)
+    removed = sum(change.op == "remove" for change in diff)
+    return added, len(diff) - added - removed, removed
+
+
+def counts_text(diff: Diff) -> str:
+    """``+1 ~3 -0``"""
+    added, changed, removed = counts(diff)
+    return f"+{added} ~{changed} -{removed}"
+
+
+def changed_keys(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value], limit: int = 6) -> str:
+    """``~messages+1,usage``: the top-level keys a step touched; a list that only grew with how much."""
+    keys: dict[str, None] = dict.fromkeys(str(change.path[0]) for change in diff if change.path)
+    parts = []
+    for key in list(keys)[:limit]:
+        before, after = plain(old.get(key, MISSING)), plain(new.get(key, MISSING))
+        grown = len(after) - len(before) if isinstance(before, list) and isinstance(after, list) else 0
+        parts.append(safe_text(key[:40]) + (f"{grown:+d}" if grown else ""))
+    return "~" + ",".join(parts) + (",…" if len(keys) > limit else "") if parts else ""
+
+
+def is_tiny(change: Change) -> bool:
+    """Two floats that differ by rounding only."""
+    old, new = change.old, change.new
+    if not (change.op == "change" and isinstance(old, float) and isinstance(new, float)):
+        return False
+    return math.isclose(old, new, rel_tol=TINY, abs_tol=0.0)
+
+
+def diff_rows(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value]) -> list[DiffRow]:
+    """The rows of a diff, in its order, between the states it lies between."""
+    rows: list[DiffRow] = []
+    told: set[Path] = set()
+    shown = [change for change in diff if not is_tiny(change)]
+    for change in shown[:LIMIT]:
+        for place in _message_lists(change.path, old, new):
+            if place not in told:
+                told.add(place)
+                rows.append(DiffRow("list", place, text=_list_text(place, diff, old, new)))
+        rows.append(DiffRow("change", change.path, change))
+    if len(shown) > LIMIT:
+        rows.append(DiffRow("rest", text=f"{len(shown) - LIMIT:,} more changes"))
+    if len(diff) > len(shown):
+        rows.append(DiffRow("rest", text=f"{len(diff) - len(shown)} numbers differ by rounding only"))
+    touched = {change.path[0] for change in diff if change.path}
+    same = sum(key not in touched for key in new)
+    if same:
+        rows.append(DiffRow("rest", text=f"{same} key{'' if same == 1 else 's'} unchanged"))
+    return rows
+
+
+def _message_lists(path: Path, old: Mapping[str, Value], new: Mapping[str, Value]) -> Iterable[Path]:
+    """The outermost list of messages that ``path`` lies in, if any."""
+    for depth in range(1, len(path)):
+        for state in (new, old):
+            value = plain(_get(state, path[:depth]))
+            if isinstance(value, list) and value and as_message(value[-1]) is not None:
+                return (path[:depth],)
+    return ()
+
+
+def _get(state: Value, path: Path) -> Value:
+    value: Value = state
+    for step in path:
+        value = plain(value)
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return value
+
+
+def _list_text(path: Path, diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value]) -> str:
+    before, after = plain(_get(old, path)), plain(_get(new, path))
+    had = len(before) if isinstance(before, list) else 0
+    has = len(after) if isinstance(after, list) else 0
+    depth = len(path)
+    inside = [change for change in diff if change.path[:depth] == path and len(change.path) > depth]
+    gone = {change.path[depth] for change in inside if change.op == "remove" and len(change.path) == depth + 1}
+    touched = {change.path[depth] for change in inside if change.op != "remove" or len(change.path) > depth + 1}
+    kept = max(0, min(had - len(gone), has - len(touched)))
+    return f"{had} → {has}, {kept} unchanged" if had != has else f"{has}, {kept} unchanged"
+
+
+def change_line(change: Change, glyphs: Glyphs = UNICODE) -> Line:
+    """A change on one line, as long as it is: sign, path, what happened."""
+    sign = glyphs.moved if change.op == "move" else SIGNS[change.op]
+    lead = (Piece(f"{sign} ", INKS[change.op]), Piece(flat(format_path(change.path), glyphs), "key"), Piece("  "))
+    if change.op == "move":
+        source = flat(format_path(change.source or ()), glyphs)
+        return (*lead, Piece("from ", "muted"), Piece(source, "key"), Piece("  "), *_shown(change.new, change, glyphs))
+    if change.op == "add":
+        return (*lead, *_inked(_shown(change.new, change, glyphs), "added"))
+    if change.op == "remove":
+        return (*lead, *_inked(_shown(change.old, change, glyphs), "removed"))
+    return (*lead, *_changed(change, glyphs))
+
+
+def _shown(value: Value, change: Change, glyphs: Glyphs) -> Line:
+    return value_line(value, change.path[-1] if change.path else None, glyphs)
+
+
+def _changed(change: Change, glyphs: Glyphs) -> Line:
+    old, new = change.old, change.new
+    secret = _shown(old, change, glyphs) == (Piece(glyphs.secret, "muted"),)
+    if isinstance(old, str) and isinstance(new, str) and not secret and max(len(old), len(new)) > WORDS:
+        return tuple(_words(old, new, glyphs))
+    kinds = kind_of(old), kind_of(new)
+    types: Line = ()
+    if kinds[0] != kinds[1]:
+        types = (Piece(f"  {kinds[0]} {glyphs.arrow} {kinds[1]}", "muted"),)
+    before = _inked(_shown(old, change, glyphs), "removed")
+    after = _inked(_shown(new, change, glyphs), "added")
+    return (*before, Piece(f" {glyphs.arrow} ", "muted"), *after, *types)
+
+
+def kind_of(value: Value) -> str:
+    """The word for a value's type, as JSON and Python people use it."""
+    if value is None:
+        return "null"
+    if isinstance(value, Tagged):
+        return class_name(value)
+    return {"dict": "object", "Opaque": "bytes", "Partial": "partly known"}.get(
+        type(value).__name__, type(value).__name__
+    )
+
+
+def _inked(line: Line, ink: str) -> Line:
+    """Values in the colour of what happened to them; role words and sizes keep their own."""
+    own = {"human", "ai", "tool", "system", "muted", "warning"}
+    return tuple(piece if piece.ink in own else Piece(piece.text, ink) for piece in line)
+
+
+def _words(old: str, new: str, glyphs: Glyphs, *, start: bool = False) -> Iterable[Piece]:
+    """The two texts as one, with removed and added words. ``start`` keeps all of the unchanged beginning."""
+    for number, (op, text) in enumerate(word_diff(old[:TEXT], new[:TEXT])):
+        shown = flat(text, glyphs)
+        if op == "equal":
+            if number == 0 and not start and cells((Piece(shown),)) > LEAD + 2:
+                shown = glyphs.ellipsis + shown[-LEAD:]
+            yield Piece(shown)
+        elif glyphs.ascii:
+            yield Piece(
+                f"[-{shown}-]" if op == "remove" else f"{{+{shown}+}}", "removed" if op == "remove" else "added"
+            )
+        else:
+            yield Piece(shown, "removed-word" if op == "remove" else "added-word")
+
+
+def opened_lines(change: Change, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """A change in full, wrapped: whole texts instead of their beginnings."""
+    indent = Piece("    ")
+    old, new = _text_of(change.old), _text_of(change.new)
+    body: list[Piece] = []
+    if old and new:
+        body = [
+            Piece(piece.text.replace(glyphs.newline, "\n"), piece.ink) for piece in _words(old, new, glyphs, start=True)
+        ]
+    elif old or new:
+        body = [Piece(safe_text((old or new)[:TEXT], newlines=True), "removed" if old else "added")]
+    first = cut(change_line(change, glyphs), width, glyphs.ellipsis)
+    if not body:
+        return [first]
+    return [first, *((indent, *line) for line in wrap(body, width - 4))]
+
+
+def _text_of(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    message = as_message(value)
+    return message.text if message is not None else ""
+
+
+def diff_line(row: DiffRow, width: int, glyphs: Glyphs = UNICODE) -> Line:
+    """One row in at most ``width`` cells."""
+    if row.line:
+        return cut(row.line, width, glyphs.ellipsis)
+    if row.change is not None:
+        return cut(change_line(row.change, glyphs), width, glyphs.ellipsis)
+    if row.kind == "list":
+        path = flat(format_path(row.path), glyphs)
+        pieces = (Piece(f"{glyphs.same} ", "muted"), Piece(path, "key"), Piece(f"  {row.text}", "muted"))
+        return cut(pieces, width, glyphs.ellipsis)
+    return cut((Piece(f"{glyphs.ellipsis} {row.text}", "muted"),), width, glyphs.ellipsis)
+
+
+def with_opened(rows: Iterable[DiffRow], opened: Set[Path], width: int, glyphs: Glyphs = UNICODE) -> list[DiffRow]:
+    """The rows with those of ``opened`` written out in full below themselves."""
+    shown: list[DiffRow] = []
+    for row in rows:
+        if row.change is None or row.path not in opened:
+            shown.append(row)
+            continue
+        shown.extend(
+            DiffRow("change", row.path, row.change, line=line) for line in opened_lines(row.change, width, glyphs)
+        )
+    return shown
+
+
+__all__ = ["VALUE_CELLS", "DiffRow", "changed_keys", "counts", "counts_text", "diff_line", "diff_rows", "with_opened"]

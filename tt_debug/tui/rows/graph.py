@@ -1,0 +1,281 @@
+"""The rows of the checkpoint graph: which rows there are, and how one looks in a given width.
+
+Owns lanes, glyphs, columns and the order in which columns go when it is narrow; the order of rows is the layout's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from rich.cells import cell_len
+
+from stores.model import Header, Ref, Status
+from tt_debug.session.thread_view import GraphRow
+from tt_debug.text import human_age, human_size, safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
+from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
+from tt_debug.tui.rows.times import delta_text
+from tt_debug.tui.theme import LANES
+
+STUBS: Final = 8
+"""More folded forks than this at one point become one row."""
+EDITS: Final = frozenset({"edit", "fork", "update"})
+BADGES: Final = {"input": "I", "update": "U", "edit": "U", "fork": "F"}
+
+
+@dataclass(frozen=True, slots=True)
+class GraphItem:
+    """One row. ``kind``: "checkpoint"; "fold", a branch in one row; "more", several of them; "open", the name of an
+    open branch; "next", what has not been run after a tip. ``inks`` are the colours of lanes 0 to ``lane``.
+    """
+
+    kind: Literal["checkpoint", "fold", "more", "open", "next"]
+    ref: Ref
+    lane: int
+    lanes: tuple[int, ...] = ()
+    inks: tuple[int, ...] = (0,)
+    hidden: int = 0
+    branches: int = 0
+    title: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Cells of each column; 0 means that it is left out."""
+
+    width: int
+    lanes: int
+    step: int
+    node: int
+    badge: int = 0
+    changed: int = 0
+    delta: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at."""
+
+    headers: Mapping[Ref, Header]
+    head: Ref | None = None
+    changed: Mapping[Ref, str] = field(default_factory=dict)
+    notes: Mapping[Ref, str] = field(default_factory=dict)
+    now: datetime | None = None
+    glyphs: Glyphs = UNICODE
+
+
+def graph_items(
+    rows: Iterable[GraphRow], headers: Mapping[Ref, Header], opened: Set[tuple[Ref, int]] = frozenset()
+) -> list[GraphItem]:
+    """The rows to show: the layout's own, a name above each open branch, and after each tip what would run next.
+
+    ``opened`` are the (fork point's row, lane) of runs of stubs to list one by one.
+    """
+    items: list[GraphItem] = []
+    tips = _tips(headers)
+    waiting: dict[int, GraphItem] = {}
+    colours: dict[int, int] = {0: 0}
+    forks = 0
+    for row in rows:
+        for lane in sorted((lane for lane in waiting if lane >= row.lane), reverse=True):
+            items.append(waiting.pop(lane))
+        if row.lane and (row.opens or row.kind == "fold"):
+            forks += 1
+            colours[row.lane] = forks
+        inks = tuple(colours.get(lane, 0) % LANES for lane in range(row.lane + 1))
+        if row.kind == "fold":
+            items.append(
+                GraphItem("fold", row.ref, row.lane, row.lanes, inks, row.hidden, row.branches, row.title, row.status)
+            )
+            continue
+        if row.opens and row.lane:
+            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=row.title, status=row.status))
+        items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
+        header = headers[row.ref]
+        if row.ref in tips and header.next and header.status != Status.DONE:
+            waiting[row.lane] = GraphItem("next", row.ref, row.lane, row.lanes, inks, status=header.status)
+    items.extend(waiting[lane] for lane in sorted(waiting, reverse=True))
+    return _gathered(items, opened)
+
+
+def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
+    """Checkpoints after which their own thread has nothing."""
+    parents = {
+        header.parent
+        for header in headers.values()
+        if header.parent is not None and header.parent.thread == header.ref.thread
+    }
+    return set(headers).difference(parents)
+
+
+def _gathered(items: list[GraphItem], opened: Set[tuple[Ref, int]]) -> list[GraphItem]:
+    """Long runs of folded forks at one point become one row."""
+    gathered: list[GraphItem] = []
+    start = 0
+    while start < len(items):
+        end = start
+        while end < len(items) and items[end].kind == "fold" and items[end].lane == items[start].lane:
+            end += 1
+        first = items[start]
+        if end - start > STUBS and (first.ref, first.lane) not in opened:
+            hidden = sum(item.hidden for item in items[start:end])
+            gathered.append(
+                GraphItem("more", first.ref, first.lane, first.lanes, first.inks, hidden, branches=end - start)
+            )
+        else:
+            gathered.extend(items[start : max(end, start + 1)])
+        start = max(end, start + 1)
+    return gathered
+
+
+def columns_for(width: int, items: Sequence[GraphItem], headers: Mapping[Ref, Header]) -> Columns:
+    """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge."""
+    deepest = max((item.lane for item in items), default=0)
+    steps = [header.step for header in headers.values() if header.step is not None]
+    step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
+    lanes = min(2 * (deepest + 1), max(2, width // 3))
+    left = width - lanes - step - 1
+    node = min(14, max(6, left))
+    left -= node
+    badge = 3 if left >= 3 else 0
+    delta = 9 if left - badge >= 9 else 0
+    changed = left - badge - delta if left - badge - delta >= 10 else 0
+    size = 7 if changed >= 24 else 0
+    changed -= size
+    wide = max(0, changed - 24)
+    node += min(wide // 2, 10)
+    changed -= min(wide // 2, 10)
+    if not changed:
+        node = width - lanes - step - 1 - badge - delta
+    return Columns(width, lanes, step, node, badge, changed, delta, size)
+
+
+def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
+    """One row in at most ``columns.width`` cells."""
+    header = facts.headers[item.ref]
+    lanes = _lanes(item, header, columns.lanes, facts.glyphs)
+    room = columns.width - cells(lanes)
+    if item.kind == "checkpoint":
+        return (*lanes, *_checkpoint(header, columns, facts))
+    if item.kind == "next":
+        return (*lanes, *cut(_next(header, columns, facts), room, facts.glyphs.ellipsis))
+    return (*lanes, *_branch(item, header, room, facts))
+
+
+def _lanes(item: GraphItem, header: Header, width: int, glyphs: Glyphs) -> Line:
+    """The lines of other branches, then this row's own glyph, in exactly ``width`` cells or more."""
+    branching = item.kind in ("fold", "more", "open")
+    pieces: list[Piece] = []
+    deepest = max(0, width // 2 - 1)
+    own = min(item.lane, deepest)
+    for lane in range(own):
+        ink = f"lane-{item.inks[lane]}"
+        if branching and lane == own - 1:
+            pieces.append(Piece(glyphs.branch[0], ink))
+            pieces.append(Piece(glyphs.horizontal, f"lane-{item.inks[item.lane]}"))
+        else:
+            pieces.append(Piece(f"{glyphs.line} " if lane in item.lanes else "  ", ink))
+    sign, ink = _sign(item, header, glyphs)
+    pieces.append(Piece(f"{sign} ", ink or f"lane-{item.inks[item.lane]}"))
+    missing = width - cells(pieces)
+    if missing > 0 and not branching:
+        pieces.append(Piece(" " * missing))
+    return tuple(pieces)
+
+
+def _sign(item: GraphItem, header: Header, glyphs: Glyphs) -> tuple[str, str]:
+    """The glyph of a row, and its ink where that is not the lane's."""
+    if item.kind in ("fold", "more"):
+        return glyphs.stub, ""
+    if item.kind == "open":
+        return glyphs.branch_open[-1], ""
+    if item.kind == "next":
+        sign = glyphs.end if item.status == Status.CANCELLED else status_glyph(item.status, glyphs)
+        return sign, status_ink(item.status)
+    if header.problem:
+        return glyphs.problem, "warning"
+    if header.source in EDITS:
+        return glyphs.edited, ""
+    if not header.next and header.status == Status.DONE:
+        return glyphs.end, ""
+    return glyphs.step, ""
+
+
+def _checkpoint(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+    step = "·" if header.step is None else str(header.step)
+    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(_node(header, columns.node, facts), columns.node)]
+    if columns.badge:
+        badge = BADGES.get(header.source, facts.glyphs.failed if header.status == Status.FAILED else " ")
+        pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
+    if columns.changed:
+        pieces += pad((Piece(facts.changed.get(header.ref, ""), "muted"),), columns.changed)
+    if columns.delta:
+        shown = _delta(header, facts)
+        pieces.append(Piece(shown.rjust(columns.delta), "strong" if shown[-1:] in ("m", "h", "d") else "muted"))
+    if columns.size:
+        size = "" if header.size is None else human_size(header.size)
+        pieces.append(Piece(size.rjust(columns.size), "muted"))
+    return tuple(pieces)
+
+
+def _node(header: Header, width: int, facts: GraphFacts) -> Line:
+    name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
+    if header.problem:
+        return cut((Piece(safe_text(header.problem), "warning"),), width, facts.glyphs.ellipsis)
+    ink = "strong" if header.source in BADGES else "plain"
+    line: Line = (Piece(name, ink),)
+    if header.ref == facts.head and cell_len(name) + 6 <= width:
+        line = (*line, Piece(" ‹head" if not facts.glyphs.ascii else " <head", "accent"))
+    if header.ref.ns:
+        line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)
+    return cut(line, width, facts.glyphs.ellipsis)
+
+
+def _delta(header: Header, facts: GraphFacts) -> str:
+    """How long the step took, as far as two times tell; nothing where a person came between."""
+    parent = facts.headers.get(header.parent) if header.parent else None
+    if parent is None or header.created is None or parent.created is None or header.source in BADGES:
+        return ""
+    return delta_text((header.created - parent.created).total_seconds())
+
+
+def _next(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+    """What stands after a tip: the nodes that would run, and why they have not."""
+    step = "" if header.step is None else str(header.step + 1)
+    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(", ".join(header.next)), "strong")]
+    word = {
+        Status.WAITING: "waiting for an answer",
+        Status.FAILED: "failed",
+        Status.UNFINISHED: "not run yet",
+        Status.PENDING: "about to run",
+    }.get(header.status, header.status)
+    note = facts.notes.get(header.ref, "")
+    ink = status_ink(header.status)
+    pieces += [Piece("  "), Piece(word if not note else "", ink), Piece(safe_text(note), ink)]
+    return tuple(pieces)
+
+
+def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> Line:
+    """The row of a folded branch, of several, or the name above an open one."""
+    glyphs = facts.glyphs
+    if item.kind == "more":
+        text = f"{glyphs.folded} {item.branches} forks, {item.hidden} steps{glyphs.ellipsis}"
+        return cut((Piece(text, "muted"),), width, glyphs.ellipsis)
+    fold = glyphs.opened if item.kind == "open" else glyphs.folded
+    title = safe_text(item.title) or "branch"
+    pieces = [Piece(f"{fold} ", "muted"), Piece(title, "strong" if item.kind == "open" else "plain"), Piece("  ")]
+    if item.status:
+        sign = status_glyph(item.status, glyphs)
+        pieces.append(Piece(f"{sign} {safe_text(item.status)}", status_ink(item.status)))
+    if item.kind == "fold":
+        steps = f"  {item.hidden} step{'' if item.hidden == 1 else 's'}"
+        forks = f" {glyphs.dot} {item.branches} fork{'' if item.branches == 1 else 's'}" if item.branches else ""
+        pieces.append(Piece(steps + forks, "muted"))
+    if facts.now is None or header.created is None:
+        return cut(pieces, width, glyphs.ellipsis)
+    return spread(pieces, (Piece(human_age(header.created, facts.now), "muted"),), width)

@@ -1,0 +1,160 @@
+"""A chat message as every list shows it: role, text, tool calls; found in LangChain classes and in plain dicts.
+
+Owns recognising and summarising; never imports the class a value names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stores.model import Tagged, Value
+from tt_debug.text import safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.pieces import Line, Piece
+
+ROLES: Final = {
+    "human": "human",
+    "user": "human",
+    "ai": "ai",
+    "aimessagechunk": "ai",
+    "assistant": "ai",
+    "tool": "tool",
+    "function": "tool",
+    "system": "system",
+    "developer": "system",
+}
+"""What stores call a speaker, and the word shown for it."""
+
+ROLE_CELLS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message. ``role`` is human, ai, tool, system or the store's own word; ``calls`` are (name, arguments)."""
+
+    role: str
+    text: str
+    calls: tuple[tuple[str, str], ...] = ()
+    id: str | None = None
+    name: str | None = None
+    failed: bool = False
+
+
+def plain(value: Value) -> Value:
+    """The payload of a tagged value, the value itself otherwise."""
+    while isinstance(value, Tagged):
+        value = value.value
+    return value
+
+
+def as_message(value: Value) -> Message | None:
+    """The message a value holds, or None when it does not look like one."""
+    fields = plain(value)
+    if not isinstance(fields, Mapping):
+        return None
+    if fields.get("lc") == 1 and isinstance(fields.get("kwargs"), Mapping):
+        fields = fields["kwargs"]
+    role = _role(value, fields)
+    if role is None or not ("content" in fields or "tool_calls" in fields):
+        return None
+    identity, name = fields.get("id"), fields.get("name")
+    return Message(
+        role=role,
+        text=_text(fields.get("content")),
+        calls=_calls(fields),
+        id=identity if isinstance(identity, str) else None,
+        name=name if isinstance(name, str) else None,
+        failed=fields.get("status") == "error",
+    )
+
+
+def _role(value: Value, fields: Mapping[str, Value]) -> str | None:
+    word = fields.get("role", fields.get("type"))
+    if isinstance(word, str):
+        known = ROLES.get(word.lower())
+        if known or "role" in fields:
+            return known or word
+    if isinstance(value, Tagged) and value.type_name.endswith(("Message", "MessageChunk")):
+        name = value.type_name.rpartition(".")[2].removesuffix("Chunk").removesuffix("Message")
+        return ROLES.get(name.lower(), name.lower() or "chat")
+    return None
+
+
+def _text(content: Value) -> str:
+    """Text of a content that is a string or a list of parts; parts that are not text are named."""
+    content = plain(content)
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        return _dumped(content)
+    parts = []
+    for part in map(plain, content):
+        if isinstance(part, str):
+            parts.append(part)
+        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            parts.append(part["text"])
+        elif isinstance(part, Mapping) and part.get("type") != "tool_use":
+            parts.append(f"<{part.get('type', 'part')}>")
+    return " ".join(parts)
+
+
+def _calls(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
+    calls = fields.get("tool_calls")
+    if not isinstance(calls, list):
+        return ()
+    found = []
+    for call in map(plain, calls):
+        if not isinstance(call, Mapping):
+            continue
+        function = call.get("function")
+        inner = function if isinstance(function, Mapping) else call
+        found.append((str(inner.get("name", "?")), _arguments(inner.get("args", inner.get("arguments")))))
+    return tuple(found)
+
+
+def _arguments(arguments: Value) -> str:
+    arguments = plain(arguments)
+    if isinstance(arguments, Mapping):
+        return ", ".join(f"{key}={_dumped(value)}" for key, value in arguments.items())
+    return "" if arguments is None else str(arguments)
+
+
+def _dumped(value: Value) -> str:
+    """JSON where it can be, for one line of text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):
+        return repr(type(value).__name__)
+
+
+def flat(text: str, glyphs: Glyphs = UNICODE) -> str:
+    """Text on one line, safe to show: a newline as its sign, a tab as spaces."""
+    return safe_text(text.replace("\r\n", "\n").replace("\n", glyphs.newline).replace("\t", "    "))
+
+
+def call_text(call: tuple[str, str], limit: int = 200) -> str:
+    """``search(q="ryokan")``, safe to show; at most ``limit`` characters of each part are looked at."""
+    name, arguments = call
+    return f"{flat(name[:limit])}({flat(arguments[:limit])})"
+
+
+def summary(message: Message, glyphs: Glyphs = UNICODE, limit: int = 400) -> Line:
+    """One line: the role's word, then the text, then what it calls."""
+    pieces = [role_piece(message.role), Piece(" ")]
+    if message.text:
+        pieces.append(Piece(flat(message.text[:limit], glyphs), "error" if message.failed else "plain"))
+    for call in message.calls[:4]:
+        lead = "  " if len(pieces) > 2 else ""
+        pieces.append(Piece(f"{lead}{glyphs.tool} {call_text(call, limit)}", "tool"))
+    return tuple(pieces)
+
+
+def role_piece(role: str) -> Piece:
+    """The role's word in a fixed width, in the role's ink."""
+    shown = safe_text(role[:12])
+    return Piece(shown.ljust(ROLE_CELLS), role if role in ROLES.values() else "muted")

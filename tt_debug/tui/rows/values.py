@@ -1,0 +1,132 @@
+"""Any stored value on one line, with inks by type; containers by what they hold, secrets hidden.
+
+Owns the summaries; refuses to look at more of a value than a line can show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from stores.model import MISSING, Opaque, Partial, Tagged, Value
+from tt_debug.text import human_size, safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.message import as_message, flat, plain, summary
+from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut
+
+SECRET: Final = re.compile(
+    r"(^|[_.\- ])(passw(or)?d|passphrase|secret|api_?key|access_?token|auth_?token|refresh_?token|bearer|"
+    r"private_?key|client_?secret|authorization|credentials?)$",
+    re.IGNORECASE,
+)
+NUMBERS: Final = 8
+"""A list of at least this many numbers is a vector: counted, not listed."""
+
+
+def is_container(value: Value) -> bool:
+    """Whether a tree can open it: a dict, list or partly known value with something in it, in a class or not."""
+    inner = plain(value)
+    if isinstance(inner, Partial):
+        return True
+    return isinstance(inner, (Mapping, list, tuple)) and len(inner) > 0
+
+
+def is_secret(key: object, value: Value) -> bool:
+    """Whether a key's name says that its text must not be shown without asking."""
+    return isinstance(key, str) and isinstance(value, str) and bool(value) and SECRET.search(key) is not None
+
+
+def one_liner(text: str, glyphs: Glyphs = UNICODE, limit: int = VALUE_CELLS) -> str:
+    """Text on one line, safe to show, in at most ``limit`` cells."""
+    fitted = cut((Piece(flat(text[: limit * 2], glyphs)),), limit, glyphs.ellipsis)
+    return fitted[0].text if fitted else ""
+
+
+def string_line(text: str, glyphs: Glyphs = UNICODE, ink: str = "string", limit: int = VALUE_CELLS) -> Line:
+    """A string in quotes; a long one with its size."""
+    shown = one_liner(text, glyphs, limit)
+    if len(text) <= limit and not shown.endswith(glyphs.ellipsis):
+        return (Piece(f'"{shown}"', ink),)
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return (Piece(f'"{shown}"', ink), Piece(f" {human_size(size)}", "muted"))
+
+
+def value_line(value: Value, key: object = None, glyphs: Glyphs = UNICODE) -> Line:
+    """One line for any value. ``key`` is what it is called, for secrets."""
+    if is_secret(key, value):
+        return (Piece(glyphs.secret, "muted"),)
+    scalar = _scalar(value, glyphs)
+    if scalar is not None:
+        return scalar
+    message = as_message(value)
+    if message is not None:
+        return summary(message, glyphs)
+    if isinstance(value, Tagged):
+        return (Piece(f"{class_name(value)} ", "secondary"), *value_line(value.value, None, glyphs))
+    if isinstance(value, Opaque):
+        return (Piece(f"<{safe_text(value.kind)} {human_size(value.size)}>", "secondary"),)
+    if isinstance(value, Partial):
+        seed = "" if value.seed is MISSING else " on a start value"
+        return (Piece(f"partly known: {len(value.writes)} writes{seed}", "warning"),)
+    if isinstance(value, Mapping):
+        return (Piece(_keys(value), "muted"),)
+    if isinstance(value, (list, tuple)):
+        return (Piece(_items(value), "muted"),)
+    return (Piece(f"<{safe_text(type(value).__name__)}>", "secondary"),)
+
+
+def class_name(value: Tagged) -> str:
+    """The class's name without its module, safe to show."""
+    return safe_text(value.type_name.rpartition(".")[2] or value.type_name)
+
+
+def _scalar(value: Value, glyphs: Glyphs) -> Line | None:
+    if value is MISSING:
+        return (Piece("missing", "muted"),)
+    if value is None:
+        return (Piece("null", "constant"),)
+    if isinstance(value, bool):
+        return (Piece("true" if value else "false", "constant"),)
+    if isinstance(value, (int, float)):
+        return (Piece(number_text(value), "number"),)
+    if isinstance(value, str):
+        return string_line(value, glyphs)
+    return None
+
+
+def number_text(value: float) -> str:
+    """A number as it is; an integer too long for a line by its digits' count."""
+    if isinstance(value, int) and value.bit_length() > 600:
+        return f"<integer of {value.bit_length()} bits>"
+    return repr(value)
+
+
+def _keys(value: Mapping[Value, Value]) -> str:
+    if not value:
+        return "{}"
+    shown = [safe_text(str(key)[:40]) for key in islice(value, 6)]
+    return "{" + ", ".join(shown) + (", …}" if len(value) > len(shown) else "}")
+
+
+def _items(value: Sequence[Value]) -> str:
+    if not value:
+        return "[]"
+    if len(value) >= NUMBERS and all(isinstance(item, float) for item in islice(value, 64)):
+        return f"[{len(value)} floats]"
+    if len(value) <= 4 and all(isinstance(item, (str, int, float)) or item is None for item in value):
+        return "[" + ", ".join("".join(p.text for p in value_line(i)) for i in value) + "]"
+    return f"[{len(value)}]"
+
+
+def count_text(value: Value) -> str:
+    """What a container holds: "6 items", "3 keys"; empty for a scalar."""
+    inner = plain(value)
+    if isinstance(inner, Mapping):
+        return f"{len(inner)} key{'' if len(inner) == 1 else 's'}"
+    if isinstance(inner, (list, tuple)):
+        return f"{len(inner):,} item{'' if len(inner) == 1 else 's'}"
+    if isinstance(inner, Partial):
+        return f"{len(inner.writes)} writes"
+    return ""

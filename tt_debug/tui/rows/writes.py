@@ -1,0 +1,112 @@
+"""What a step wrote, attempt by attempt and task by task, and what stands open from a checkpoint on.
+
+Owns the order of the sections and their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from stores.model import Checkpoint, Header, Status, Task
+from stores.runs import StepRecord
+from tt_debug.text import human_duration, safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
+from tt_debug.tui.rows.message import flat
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.values import value_line
+
+INDENT: Final = Piece("    ")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRow:
+    """One row; a heading is not for the cursor."""
+
+    line: Line
+    heading: bool = False
+
+
+def write_rows(
+    here: Checkpoint, parent: Checkpoint | None, steps: Sequence[StepRecord], glyphs: Glyphs = UNICODE
+) -> list[WriteRow]:
+    """The step that ended at ``here``, then the one that starts there."""
+    rows = [*_made(here.header, parent, steps, glyphs)]
+    if not rows:
+        words = {"input": "the input of the thread", "fork": "a fork: written by hand, no node ran"}
+        told = words.get(here.header.source, "no writes are recorded for this step")
+        rows = [WriteRow((Piece(told, "muted"),))]
+    after = [task for task in here.tasks if task.status != Status.DONE]
+    failed = [step for step in steps if step.status != "completed"]
+    if after or failed or here.header.next:
+        rows.append(WriteRow((Piece("from here", "strong"),), heading=True))
+        for step in failed:
+            rows.extend(_attempt(step, glyphs))
+        for task in after:
+            rows.extend(_task(task, glyphs))
+        if not after and not failed:
+            rows.append(WriteRow((Piece(f"{glyphs.end} ", "muted"), Piece(safe_text(", ".join(here.header.next))))))
+    return rows
+
+
+def _made(header: Header, parent: Checkpoint | None, steps: Sequence[StepRecord], glyphs: Glyphs) -> Iterator[WriteRow]:
+    attempts = [step for step in steps if step.status == "completed"]
+    tasks = parent.tasks if parent is not None and header.source in ("loop", "update", "run") else ()
+    if not attempts and not any(task.writes for task in tasks):
+        return
+    yield WriteRow((Piece("this step", "strong"),), heading=True)
+    for step in attempts:
+        yield from _attempt(step, glyphs)
+    for task in tasks:
+        yield from _task(task, glyphs)
+
+
+def _task(task: Task, glyphs: Glyphs) -> Iterator[WriteRow]:
+    sign = status_glyph(task.status, glyphs)
+    lead = (Piece(f"{sign} ", status_ink(task.status)), Piece(safe_text(task.node), "strong"))
+    yield WriteRow(
+        (*lead, Piece(f"  {task.status}", status_ink(task.status)), Piece(f"  {safe_text(task.id[:13])}", "muted"))
+    )
+    if task.error:
+        yield WriteRow((INDENT, Piece(flat(task.error[:1000], glyphs), "error")))
+    for interrupt in task.interrupts:
+        yield WriteRow((INDENT, Piece("asks  ", "warning"), *value_line(interrupt.value, None, glyphs)))
+    for write in task.writes:
+        yield WriteRow(
+            (INDENT, Piece(f"{flat(write.channel, glyphs)}  ", "key"), *value_line(write.value, None, glyphs))
+        )
+
+
+def _attempt(step: StepRecord, glyphs: Glyphs) -> Iterator[WriteRow]:
+    status = {"completed": Status.DONE, "running": Status.RUNNING, "failed": Status.FAILED}.get(
+        step.status, step.status
+    )
+    sign, ink = status_glyph(status, glyphs), status_ink(status)
+    took = f"  {human_duration(step.duration)}" if step.duration is not None else ""
+    attempt = f"  attempt {step.attempt}" if step.attempt > 1 or status == Status.FAILED else ""
+    yield WriteRow(
+        (
+            Piece(f"{sign} ", ink),
+            Piece(safe_text(step.node), "strong"),
+            Piece(f"  {safe_text(step.status)}", ink),
+            Piece(attempt + took, "muted"),
+        )
+    )
+    if step.error:
+        yield WriteRow((INDENT, Piece(flat(step.error[:1000], glyphs), "error")))
+    for name, value in (("input", step.input), ("output", step.output)):
+        if value is None:
+            continue
+        fields = value.items() if isinstance(value, dict) else [("", value)]
+        for key, item in fields:
+            yield WriteRow(
+                (
+                    INDENT,
+                    Piece(f"{name:<6} ", "muted"),
+                    Piece(f"{flat(str(key), glyphs)}  ", "key"),
+                    *value_line(item, key, glyphs),
+                )
+            )
+    for line in step.log:
+        yield WriteRow((INDENT, Piece("log    ", "muted"), Piece(flat(line[:1000], glyphs))))

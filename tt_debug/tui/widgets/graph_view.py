@@ -1,0 +1,118 @@
+"""The checkpoint graph: a list of `GraphItem`s with a cursor that is kept by address, not by row.
+
+Owns drawing, the gutter and searching its rows; which rows there are is told by the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+
+from stores.model import Header, Ref
+from tt_debug.tui.rows.graph import Columns, GraphFacts, GraphItem, columns_for, graph_line
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.widgets.piece_view import PieceView
+
+GUTTER = 3
+
+
+class GraphView(PieceView):
+    """One row for each checkpoint, folded fork and step not yet run."""
+
+    DEFAULT_CSS = """
+    GraphView { height: 1fr; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.items: Sequence[GraphItem] = ()
+        self.facts = GraphFacts({})
+        self.pin: Ref | None = None
+        self._rows: dict[Ref, int] = {}
+        self._columns: tuple[int, Columns] | None = None
+
+    def empty_text(self) -> str:
+        """Before the first rows."""
+        return "reading…"
+
+    def show(self, items: Sequence[GraphItem], facts: GraphFacts, cursor: int | None = None) -> None:
+        """Show these rows; the cursor stays on its checkpoint when no row is given."""
+        here = self.item()
+        self.items, self.facts = items, facts
+        self._columns = None
+        self._rows = {}
+        for row, item in enumerate(items):
+            if item.kind == "checkpoint" or item.ref not in self._rows:
+                self._rows[item.ref] = row
+        if cursor is None and here is not None:
+            cursor = self._same_row(here)
+        self.set_rows(len(items), cursor=cursor)
+
+    def _same_row(self, here: GraphItem) -> int | None:
+        at = self._rows.get(here.ref)
+        if at is None or self.items[at].kind == here.kind:
+            return at
+        for row in range(at, min(at + 64, len(self.items))):
+            if self.items[row].ref == here.ref and self.items[row].kind == here.kind:
+                return row
+        return at
+
+    def show_facts(self, facts: GraphFacts) -> None:
+        """More is known about the same rows."""
+        self.facts = facts
+        self.refresh()
+
+    def pin_at(self, ref: Ref | None) -> None:
+        """Mark this checkpoint with A."""
+        self.pin = ref
+        self.refresh()
+
+    def item(self, row: int | None = None) -> GraphItem | None:
+        """The row under the cursor, or ``row``."""
+        at = self.cursor if row is None else row
+        return self.items[at] if 0 <= at < len(self.items) else None
+
+    def header(self, row: int | None = None) -> Header | None:
+        """The header of that row's checkpoint."""
+        item = self.item(row)
+        return self.facts.headers.get(item.ref) if item is not None else None
+
+    def row_of(self, ref: Ref) -> int | None:
+        """Where a checkpoint stands, None when it is folded away."""
+        return self._rows.get(ref)
+
+    def visible_refs(self) -> tuple[Ref, ...]:
+        """The checkpoints in the viewport, top to bottom."""
+        top = self.scroll_offset.y
+        rows = self.items[top : top + self.scrollable_content_region.height]
+        return tuple(item.ref for item in rows if item.kind == "checkpoint")
+
+    def search(self, text: str) -> list[int]:
+        """Rows whose node, step, id, title or changed keys contain ``text``, whatever the case."""
+        wanted = text.casefold()
+        return [row for row, item in enumerate(self.items) if wanted in self._searched(item)]
+
+    def _searched(self, item: GraphItem) -> str:
+        header = self.facts.headers[item.ref]
+        nodes = header.next if item.kind == "next" else header.nodes
+        own = (item.title, str(header.step), header.source, header.ref.id, self.facts.changed.get(item.ref, ""))
+        return " ".join((*nodes, *own)).casefold()
+
+    def build(self, row: int, width: int) -> Sequence[Segment]:
+        """Gutter, lanes, columns."""
+        item = self.items[row]
+        glyphs = self.facts.glyphs
+        here = row == self.cursor
+        pinned = item.ref == self.pin and item.kind == "checkpoint"
+        gutter = (Piece(glyphs.cursor if here else " ", "accent"), Piece("A" if pinned else " ", "removed"), Piece(" "))
+        return self.segments((*gutter, *graph_line(item, self._columns_for(width - GUTTER - 1), self.facts)))
+
+    def piece_line(self, row: int, width: int) -> Line:
+        """The row without its gutter."""
+        return graph_line(self.items[row], self._columns_for(width), self.facts)
+
+    def _columns_for(self, width: int) -> Columns:
+        if self._columns is None or self._columns[0] != width:
+            self._columns = (width, columns_for(width, self.items, self.facts.headers))
+        return self._columns[1]

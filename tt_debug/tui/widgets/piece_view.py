@@ -1,0 +1,48 @@
+"""A `RowView` whose rows are lines of pieces: the bridge from pure row builders to segments.
+
+Owns the two inks that are more than a colour: removed words are struck out, added ones underlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.widgets.row_view import RowView
+
+
+class PieceView(RowView):
+    """Subclasses implement `piece_line`."""
+
+    COMPONENT_CLASSES = {"ink--added-word", "ink--removed-word"}
+    DEFAULT_CSS = """
+    PieceView {
+        & > .ink--added-word { color: $text-success; background: $success-muted; text-style: underline; }
+        & > .ink--removed-word { color: $text-error; background: $error-muted; text-style: strike; }
+    }
+    """
+
+    def piece_line(self, row: int, width: int) -> Line:
+        """The row in at most ``width`` cells, its text safe to show."""
+        raise NotImplementedError
+
+    def build(self, row: int, width: int) -> Sequence[Segment]:
+        """The row's segments, one cell of air on the left."""
+        return self.segments((Piece(" "), *self.piece_line(row, max(0, width - 2))))
+
+    def segments(self, line: Iterable[Piece]) -> list[Segment]:
+        """Pieces in the present theme."""
+        return [Segment(piece.text, self._style(piece.ink)) for piece in line]
+
+    def _style(self, ink: str) -> Style | None:
+        if ink == "plain":
+            return None
+        if not ink.endswith("-word"):
+            return self.ink(ink)
+        style = self._inks.get(ink)
+        if style is None:
+            style = self._inks[ink] = self.get_component_rich_style(f"ink--{ink}")
+        return style

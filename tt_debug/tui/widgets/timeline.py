@@ -1,0 +1,113 @@
+"""The current line of history as one or two lines of cells; a click or drag goes there.
+
+Owns the mouse and the drawing; which moments there are is told by the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.pieces import Line
+from tt_debug.tui.rows.timeline import Moment, bar_line, mark_line, moment_of
+
+
+class Timeline(Widget):
+    """Bars, the position and, when two lines high, the marks."""
+
+    INKS = ("primary", "muted", "accent", "error", "warning", "success", "secondary", "removed")
+    COMPONENT_CLASSES = {f"ink--{name}" for name in INKS}
+    DEFAULT_CSS = """
+    Timeline {
+        height: 1;
+        background: $panel;
+        color: $foreground;
+        & > .ink--primary { color: $text-primary; }
+        & > .ink--muted { color: $text-muted; }
+        & > .ink--accent { color: $text-accent; text-style: bold; }
+        & > .ink--error { color: $text-error; }
+        & > .ink--warning { color: $text-warning; }
+        & > .ink--success { color: $text-success; }
+        & > .ink--secondary { color: $text-secondary; }
+        & > .ink--removed { color: $text-error; text-style: bold; }
+    }
+    """
+    ALLOW_SELECT = False
+
+    class Moved(Message):
+        """Moment ``index`` of the line was pointed at."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._moments: Sequence[Moment] = ()
+        self._position = 0
+        self._label = ""
+        self._dragging = False
+
+    def show(self, moments: Sequence[Moment], position: int, label: str) -> None:
+        """Show these moments; ``label`` stands at the right, as "12/14 +4.8s"."""
+        self._moments, self._position, self._label = moments, position, label
+        self.refresh()
+
+    @property
+    def bar_width(self) -> int:
+        """Cells of the bars; the label keeps its place at the right."""
+        return max(8, self.size.width - max(12, cell_len(self._label) + 2) - 1)
+
+    def render_line(self, y: int) -> Strip:
+        """The bars, then the marks."""
+        width = self.size.width
+        if y == 0:
+            line = bar_line(self._moments, self._position, self.bar_width, self._glyphs())
+            shown = Strip([Segment(" "), *self._segments(line)]).adjust_cell_length(width - cell_len(self._label) - 1)
+            strip = Strip([*shown, Segment(f"{self._label} ")])
+        elif y == 1:
+            line = mark_line(self._moments, self._position, self.bar_width, self._glyphs())
+            strip = Strip([Segment(" "), *self._segments(line)])
+        else:
+            strip = Strip([])
+        return strip.adjust_cell_length(width).apply_style(self.rich_style)
+
+    def _segments(self, line: Line) -> list[Segment]:
+        return [Segment(piece.text, self._ink(piece.ink)) for piece in line]
+
+    def _ink(self, name: str) -> Style:
+        full = self.get_component_rich_style(f"ink--{name}")
+        return Style(color=full.color, bold=full.bold)
+
+    def _glyphs(self) -> Glyphs:
+        table = getattr(self.app, "glyphs", UNICODE)
+        return table if isinstance(table, Glyphs) else UNICODE
+
+    def _point(self, x: int) -> None:
+        if self._moments:
+            self.post_message(self.Moved(moment_of(max(0, x - 1), len(self._moments), self.bar_width)))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Go there, and follow the mouse until it is let go."""
+        self._dragging = True
+        self.capture_mouse()
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """A drag."""
+        if self._dragging:
+            self._point(event.x)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """The end of a drag."""
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
