@@ -80,8 +80,8 @@ class Writer(Protocol):
 
 
 @runtime_checkable
-class RunStore(Protocol):
-    """The embedded executor's records: definitions, runs with leases, the step log, approvals.
+class RunStore(Store, Writer, Protocol):
+    """A store the embedded executor can run in, with its records: definitions, runs with leases, the step log, approvals.
 
     Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
     (run, token) raises LeaseLost when the token is no longer the newest. Exactly one run per thread is active
