@@ -1,0 +1,85 @@
+"""A thread's checkpoints by address alone: their order, their parents, their graph levels.
+
+Owns the order of a listing; refuses contents.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    """A checkpoint within its thread. Sorts by id first, which is by time."""
+
+    id: str
+    ns: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level."""
+
+    order: tuple[Key, ...]
+    parents: Mapping[Key, str | None]
+    has_child: frozenset[Key]
+    newest: Mapping[str, Key]
+
+    def parent(self, key: Key) -> Key | None:
+        """The parent's key, whether or not its row is there."""
+        parent = self.parents.get(key)
+        return None if parent is None else Key(parent, key.ns)
+
+    def lineage(self, key: Key) -> list[Key]:
+        """From ``key`` to its root, along rows that are there; ends at a repetition."""
+        line: dict[Key, None] = {}
+        at: Key | None = key
+        while at is not None and at in self.parents and at not in line:
+            line[at] = None
+            at = self.parent(at)
+        return list(line)
+
+
+def level_of(ns: str) -> str:
+    """The graph a namespace belongs to: its path of nodes without the task ids."""
+    return "|".join(part.partition(":")[0] for part in ns.split("|") if not part.isdigit()) if ns else ""
+
+
+def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
+    """The skeleton of (ns, id, parent id) rows."""
+    parents = {Key(id, ns): parent or None for ns, id, parent in rows}
+    # Sorting by id in the end would do, were it not for a machine whose clock went back.
+    order = sorted(parents, reverse=True)
+    has_child = frozenset(Key(parent, key.ns) for key, parent in parents.items() if parent is not None)
+    if any(parent is not None and parent >= key.id for key, parent in parents.items()):
+        order = _children_first(order, parents)
+    newest: dict[str, Key] = {}
+    for key in order:
+        newest.setdefault(level_of(key.ns), key)
+    return Skeleton(tuple(order), parents, has_child, newest)
+
+
+def _children_first(order: list[Key], parents: Mapping[Key, str | None]) -> list[Key]:
+    """The order with every child before its parent, newest first otherwise; what lies on a cycle comes last."""
+    place = {key: index for index, key in enumerate(order)}
+    left = dict.fromkeys(order, 0)
+    for key, parent in parents.items():
+        above = Key(parent, key.ns) if parent is not None else None
+        if above in left:
+            left[above] += 1
+    ready = [place[key] for key, count in left.items() if count == 0]
+    heapq.heapify(ready)
+    result: list[Key] = []
+    while ready:
+        key = order[heapq.heappop(ready)]
+        result.append(key)
+        parent = parents[key]
+        above = Key(parent, key.ns) if parent is not None else None
+        if above in left:
+            left[above] -= 1
+            if left[above] == 0:
+                heapq.heappush(ready, place[above])
+    done = set(result)
+    return result + [key for key in order if key not in done]

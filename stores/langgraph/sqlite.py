@@ -1,0 +1,194 @@
+"""LangGraph's SQLite files as a store. The package langgraph is neither needed nor imported.
+
+Owns paging and what is kept between calls; refuses to read rows itself: that is `stores.langgraph.thread`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from stores import ids
+from stores.codec.msgpack import Decoder
+from stores.errors import Invalid, NotFound
+from stores.langgraph import skeleton
+from stores.langgraph.skeleton import Key, Skeleton
+from stores.langgraph.tables import Tables, ThreadRow, recognises
+from stores.langgraph.thread import Cards, ThreadReading
+from stores.model import Capability, Checkpoint, Header, Page, Ref, StoreInfo, ThreadInfo
+from stores.sqlite import file_id, open_reading
+
+__all__ = ["LangGraphStore", "recognises"]
+
+T = TypeVar("T")
+
+_CAPABILITIES: Final = frozenset({Capability.FORK, Capability.NAMESPACES, Capability.TASKS})
+_KEPT_THREADS: Final = 8
+
+
+class LangGraphStore:
+    """Reads what SqliteSaver and AsyncSqliteSaver write, and appends forks and edits to it."""
+
+    def __init__(self, path: Path, *, read_only: bool = True) -> None:
+        """Open a file. Raises Unreachable or Corrupt for what is no database, Unsupported for foreign tables."""
+        self._path = path
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._cards = Cards()
+        self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
+        self._decoders: OrderedDict[str, Decoder] = OrderedDict()
+        self._reader = open_reading(path)
+        try:
+            found = self._reader.read(Tables.of)
+        except BaseException:
+            self._reader.close()
+            raise
+        self._info = StoreInfo(
+            url=str(path),
+            kind="langgraph",
+            store_id=file_id(path),
+            capabilities=_CAPABILITIES if found.is_current else _CAPABILITIES - {Capability.FORK},
+            read_only=read_only,
+            path=str(path),
+            notices=_notices(found),
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        return self._info
+
+    def close(self) -> None:
+        self._reader.close()
+
+    # --- reading
+
+    def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]:
+        _check_limit(limit)
+
+        def question(db: sqlite3.Connection, tables: Tables) -> Page[ThreadInfo]:
+            found = tables.threads(db)
+            if after is not None:
+                last = tuple(_read_cursor(after))
+                found = [row for row in found if (row.newest.id, row.thread) < last]
+            page = found[:limit]
+            more = _cursor(page[-1].newest.id, page[-1].thread) if page and len(found) > limit else None
+            return Page(tuple(self._thread_info(db, tables, row) for row in page), more)
+
+        return self._ask(question)
+
+    def _thread_info(self, db: sqlite3.Connection, tables: Tables, row: ThreadRow) -> ThreadInfo:
+        reading = ThreadReading(db, tables, row.thread, self._cards)
+        shown = Key(row.head, "") if row.head is not None else row.newest
+        header = reading.header(shown)
+        return ThreadInfo(
+            thread=row.thread,
+            checkpoints=row.checkpoints,
+            head=header.ref if row.head is not None else None,
+            step=header.step,
+            status=header.status,
+            updated=ids.time_of(row.newest.id) or header.created,
+            last_node=header.nodes[-1] if header.nodes else None,
+            meta=header.meta,
+        )
+
+    def headers(self, thread: str, after: str | None = None, limit: int = 1000) -> Page[Header]:
+        _check_limit(limit)
+
+        def question(db: sqlite3.Connection, tables: Tables) -> Page[Header]:
+            reading = self._thread(db, tables, thread)
+            assert reading.skeleton is not None
+            order = reading.skeleton.order
+            start = 0 if after is None else _place(order, after) + 1
+            page = order[start : start + limit]
+            more = _cursor(*page[-1]) if page and start + limit < len(order) else None
+            return Page(tuple(reading.header(key) for key in page), more)
+
+        return self._ask(question)
+
+    def head(self, thread: str, ns: str = "") -> Ref:
+        def question(db: sqlite3.Connection, tables: Tables) -> Ref:
+            reading = self._thread(db, tables, thread)
+            assert reading.skeleton is not None
+            newest = max((key for key in reading.skeleton.order if key.ns == ns), default=None)
+            if newest is None:
+                raise NotFound(f"thread {thread!r} has no checkpoint in namespace {ns!r}")
+            return Ref(thread, ns, newest.id)
+
+        return self._ask(question)
+
+    def load(self, ref: Ref) -> Checkpoint:
+        def question(db: sqlite3.Connection, tables: Tables) -> Checkpoint:
+            reading = self._thread(db, tables, ref.thread)
+            return reading.checkpoint(Key(ref.id, ref.ns), self._decoder(ref.thread))
+
+        return self._ask(question)
+
+    # --- what is kept between calls
+
+    def _ask(self, question: Callable[[sqlite3.Connection, Tables], T]) -> T:
+        # A saver that opens the file meanwhile may add a column, so they are looked up on each snapshot (20 µs).
+        with self._lock:
+            return self._reader.read(lambda db: question(db, Tables.of(db)))
+
+    def _thread(self, db: sqlite3.Connection, tables: Tables, thread: str) -> ThreadReading:
+        stamp = tables.count(db, thread)
+        if stamp[0] == 0:
+            raise NotFound(f"no thread {thread!r} in {self._path}")
+        known = self._skeletons.get(thread)
+        if known is None or known[0] != stamp:
+            known = stamp, skeleton.build(tables.skeleton(db, thread))
+            _keep(self._skeletons, thread, known)
+        return ThreadReading(db, tables, thread, self._cards, known[1])
+
+    def _decoder(self, thread: str) -> Decoder:
+        found = self._decoders.get(thread) or Decoder()
+        _keep(self._decoders, thread, found)
+        return found
+
+
+def _keep(kept: OrderedDict[str, T], name: str, value: T) -> None:
+    kept[name] = value
+    kept.move_to_end(name)
+    while len(kept) > _KEPT_THREADS:
+        kept.popitem(last=False)
+
+
+def _notices(tables: Tables) -> tuple[str, ...]:
+    found = []
+    if not tables.has_writes:
+        found.append("The file has no table of writes: tasks, errors and questions are unknown.")
+    if not tables.is_current:
+        found.append("An early release of LangGraph wrote this file: it can be looked at, not forked.")
+    return tuple(found)
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 0:
+        raise ValueError(f"a page cannot have {limit} items")
+
+
+def _cursor(*parts: str) -> str:
+    return json.dumps(parts)
+
+
+def _read_cursor(text: str) -> list[str]:
+    try:
+        parts = json.loads(text)
+    except ValueError:
+        parts = None
+    if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        raise Invalid(f"not the end of a page: {text!r}")
+    return parts
+
+
+def _place(order: Sequence[Key], after: str) -> int:
+    key = Key(*_read_cursor(after))
+    try:
+        return order.index(key)
+    except ValueError:
+        raise Invalid(f"not the end of a page of this thread: {after!r}") from None

@@ -1,0 +1,153 @@
+"""The SQL over LangGraph's two SQLite tables, whichever generation of the saver made them.
+
+Owns column names: they are looked up, never assumed, as savers added some and moved others. Refuses meaning.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from stores.errors import Unsupported
+from stores.langgraph.rows import CheckpointRow, WriteRow
+from stores.langgraph.skeleton import Key
+from stores.sqlite_errors import primary_code
+
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class ThreadRow(NamedTuple):
+    """One thread by its ids alone: how many checkpoints, the newest of all and the newest of the root graph."""
+
+    thread: str
+    checkpoints: int
+    newest: Key
+    head: str | None
+
+
+def recognises(columns: Mapping[str, Collection[str]]) -> bool:
+    """Whether tables with these columns are LangGraph's. The first releases called an id ``thread_ts``."""
+    found = set(columns.get("checkpoints", ()))
+    return {"thread_id", "checkpoint"} <= found and bool(found & {"checkpoint_id", "thread_ts"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The columns of one file, as SQL expressions: those that a generation lacks are literals."""
+
+    id: str
+    parent: str
+    ns: str
+    type: str
+    metadata: str
+    has_writes: bool
+    write_path: str
+    write_type: str
+
+    @classmethod
+    def of(cls, db: sqlite3.Connection) -> Tables:
+        """The tables of an open file. Raises Unsupported when they are not LangGraph's."""
+        names = {table: _columns(db, table) for table in ("checkpoints", "writes")}
+        if not recognises(names):
+            raise Unsupported("no LangGraph tables here", hint="Give a file written by LangGraph's SqliteSaver.")
+        found, writes = names["checkpoints"], names["writes"]
+        first = "checkpoint_id" not in found
+        return cls(
+            id="thread_ts" if first else "checkpoint_id",
+            parent=_one_of(found, "parent_checkpoint_id", "parent_ts"),
+            ns="checkpoint_ns" if "checkpoint_ns" in found else "''",
+            type="type" if "type" in found else "'json'",
+            metadata=_one_of(found, "metadata"),
+            has_writes={"thread_id", "task_id", "idx", "channel", "value"} <= writes,
+            write_path="task_path" if "task_path" in writes else "''",
+            write_type="type" if "type" in writes else "'json'",
+        )
+
+    @property
+    def is_current(self) -> bool:
+        """Whether rows can be written as the savers since 1.0 read them."""
+        return (self.id, self.ns, self.type, self.metadata) == ("checkpoint_id", "checkpoint_ns", "type", "metadata")
+
+    def threads(self, db: sqlite3.Connection) -> list[ThreadRow]:
+        """Every thread, newest checkpoint first; answered from the primary key's index."""
+        question = f"SELECT thread_id, {self.ns}, count(*), max({self.id}) FROM checkpoints GROUP BY 1, 2"
+        found: dict[str, ThreadRow] = {}
+        for thread, ns, count, newest in db.execute(question):
+            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None)
+            before = found.get(thread)
+            if before is not None:
+                row = ThreadRow(
+                    thread, before.checkpoints + count, max(before.newest, row.newest), before.head or row.head
+                )
+            found[thread] = row
+        return sorted(found.values(), key=lambda row: (row.newest.id, row.thread), reverse=True)
+
+    def skeleton(self, db: sqlite3.Connection, thread: str) -> list[tuple[str, str, str | None]]:
+        """(ns, id, parent) of a thread's checkpoints. Where the table is damaged, what its index still tells."""
+        question = f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ?"
+        try:
+            return db.execute(question, (thread,)).fetchall()
+        except sqlite3.DatabaseError as error:
+            if primary_code(error) not in _DAMAGED:
+                raise
+        return list(self._skeleton_of_damaged(db, thread))
+
+    def _skeleton_of_damaged(self, db: sqlite3.Connection, thread: str) -> Iterator[tuple[str, str, str | None]]:
+        listed = db.execute(f"SELECT {self.ns}, {self.id} FROM checkpoints WHERE thread_id = ?", (thread,))
+        for ns, id in listed.fetchall():
+            question = f"SELECT {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
+            try:
+                found = db.execute(question, (thread, ns, id)).fetchone()
+            except sqlite3.DatabaseError as error:
+                if primary_code(error) not in _DAMAGED:
+                    raise
+                found = None
+            yield ns, id, found[0] if found else None
+
+    def count(self, db: sqlite3.Connection, thread: str) -> tuple[int, str | None]:
+        """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
+        question = f"SELECT count(*), max({self.id}) FROM checkpoints WHERE thread_id = ?"
+        count, newest = db.execute(question, (thread,)).fetchone()
+        return count, newest
+
+    def size(self, db: sqlite3.Connection, thread: str, key: Key) -> int | None:
+        """The bytes of a checkpoint, without reading them; None when there is no such row."""
+        found = self._one(db, "length(CAST(checkpoint AS BLOB))", thread, key)
+        return None if found is None else found[0] or 0
+
+    def checkpoint(self, db: sqlite3.Connection, thread: str, key: Key) -> CheckpointRow | None:
+        """One whole row."""
+        what = f"{self.ns}, {self.id}, {self.parent}, {self.type}, checkpoint, {self.metadata}"
+        found = self._one(db, what, thread, key)
+        return None if found is None else CheckpointRow(*found)
+
+    def _one(self, db: sqlite3.Connection, what: str, thread: str, key: Key) -> tuple[Any, ...] | None:
+        question = f"SELECT {what} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
+        found: tuple[Any, ...] | None = db.execute(question, (thread, key.ns, key.id)).fetchone()
+        return found
+
+    def writes(self, db: sqlite3.Connection, thread: str, key: Key, *, values: bool = False) -> list[WriteRow]:
+        """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
+        if not self.has_writes:
+            return []
+        more = f", {self.write_type}, value" if values else ""
+        question = (
+            f"SELECT task_id, {self.write_path}, idx, channel{more} FROM writes "
+            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
+        )
+        try:
+            return [WriteRow(*row) for row in db.execute(question, (thread, key.ns, key.id))]
+        except sqlite3.DatabaseError as error:
+            if primary_code(error) not in _DAMAGED:
+                raise
+            return []
+
+
+def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+
+
+def _one_of(found: Collection[str], *names: str) -> str:
+    return next((name for name in names if name in found), "NULL")

@@ -1,0 +1,171 @@
+"""What the tasks of a superstep have done, from the rows they wrote.
+
+Owns a task's status (langgraph 1.2 pregel/_task_status.py) and a checkpoint's; refuses SQL and decoding of states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from stores.langgraph.next import PULL, PUSH, Due, Place
+from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, START, WriteRow, mapping
+from stores.model import Interrupt, Status, Tagged, Task, Value, Write
+
+# What stands for the writer where no node ran.
+COMMAND: Final = "Command"  # the null task: Command(resume=…), Command(update=…), Command(goto=…)
+UPDATE: Final = "update_state"
+_UPDATE_PATH: Final = "~__interrupt__, "
+_HANDLER: Final = ", node_error_handler, 0000000000"
+
+STUCK: Final = (
+    "Every task of its step has finished and the step was never saved: the runtime refused to apply the updates "
+    "(InvalidUpdateError), or was stopped at that moment."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One task by its rows: who it was and what channels it wrote. ``due`` tells a task that the runtime foresees."""
+
+    id: str
+    node: str
+    path: str
+    rows: tuple[WriteRow, ...]
+    due: bool = False
+
+    @property
+    def status(self) -> str:
+        """done, failed, waiting or pending."""
+        channels = {row.channel for row in self.rows}
+        if channels - CONTROL_WRITES:
+            return "done"
+        if ERROR in channels:
+            return "failed"
+        return "waiting" if INTERRUPT in channels else "pending"
+
+    @property
+    def is_node(self) -> bool:
+        """Whether this is a node's own work in the step, not a call inside it, a command or an update from outside."""
+        return self.id != NULL_TASK and not self.path.startswith((_UPDATE_PATH, f"~{PUSH}, ~"))
+
+
+def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Iterable[str]) -> tuple[Ran, ...]:
+    """The tasks of the superstep: those due first, then everything else that wrote.
+
+    ``names`` are the nodes and functions that may stand behind a task whose path does not tell its name.
+    """
+    written: dict[str, list[WriteRow]] = {}
+    for row in sorted(rows, key=lambda row: (row.path, row.task, row.idx)):
+        written.setdefault(row.task, []).append(row)
+    gone_to = {row.channel for row in written.get(NULL_TASK, ())}
+    due = _with_unforeseen(due, written, gone_to)
+    ours = {task.id for task in due}
+    expected = [Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due]
+    candidates = sorted(names)
+    others = [
+        Ran(task, _name(place, task, found[0].path, candidates), found[0].path, tuple(found))
+        for task, found in written.items()
+        if task not in ours
+    ]
+    return (*expected, *others)
+
+
+def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], gone_to: set[str]) -> list[Due]:
+    """The tasks due, corrected by the rows: a node that wrote was due, under the id it wrote with.
+
+    What `Command(goto=…)` or an update from outside set off was not due at this checkpoint.
+    """
+    corrected = {task.node if task.path.startswith(f"~{PULL}") else task.path: task for task in due}
+    for task, rows in written.items():
+        path = rows[0].path
+        node = path.removeprefix(f"~{PULL}, ")
+        if node == path or path.endswith(_HANDLER) or f"branch:to:{node}" in gone_to:
+            continue
+        if node not in corrected and START in corrected:
+            # The one node of a workflow of the functional API; until it is seen it is taken for a graph's start.
+            del corrected[START]
+        corrected[node] = Due(task, node, path)
+    return list(corrected.values())
+
+
+def _name(place: Place, task: str, path: str, candidates: Sequence[str]) -> str:
+    """The node behind a task that was not due; ids are recomputed until one fits, as the path may not name it."""
+    if task == NULL_TASK:
+        return COMMAND
+    if path.startswith(_UPDATE_PATH):
+        return UPDATE
+    if path.endswith(_HANDLER):
+        failed = path.removeprefix(f"~{PULL}, ").removesuffix(_HANDLER)
+        return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
+    if path.startswith(f"~{PULL}, "):
+        return path.removeprefix(f"~{PULL}, ")
+    if path.startswith(f"~{PUSH}, ~"):
+        caller, index = path.removeprefix(f"~{PUSH}, ").rsplit(", ", 2)[:2]
+        number = str(int(index)) if index.isdigit() else index
+        return next((name for name in candidates if place.task_id(name, PUSH, caller, number) == task), "?")
+    return next((name for name in candidates if place.task_id(name, PULL, f"branch:to:{name}") == task), "?")
+
+
+def _handles(place: Place, task: str, name: str, candidates: Sequence[str]) -> bool:
+    """Whether ``name`` is the error handler with this task id, of any node that an edge leads to."""
+    failed = (place.task_id(node, PULL, f"branch:to:{node}") for node in candidates)
+    return any(place.task_id(name, PUSH, "node_error_handler", one) == task for one in failed)
+
+
+def checkpoint_status(tasks: Sequence[Ran], has_child: bool) -> tuple[str, str | None]:
+    """How the step that starts at a checkpoint stands, and what is odd about it."""
+    # A node that Command(goto=…) set off was not due, and may wait or fail all the same.
+    found = [task.status for task in tasks if task.due or (task.is_node and task.status != "done")]
+    if has_child or not found:
+        return Status.DONE, None
+    if "waiting" in found:
+        return Status.WAITING, None
+    if "failed" in found:
+        return Status.FAILED, None
+    if all(status == "done" for status in found):
+        return Status.FAILED, STUCK
+    return Status.UNFINISHED, None
+
+
+def writers(tasks: Sequence[Ran]) -> tuple[str, ...]:
+    """The nodes whose finished work a step applied, each once, in the order their writes were applied in."""
+    finished = sorted((task for task in tasks if task.is_node and task.status == "done"), key=lambda task: task.path)
+    return tuple(dict.fromkeys(task.node for task in finished))
+
+
+def to_task(ran: Ran, decode: Callable[[WriteRow], Value]) -> Task:
+    """The task with its writes decoded."""
+    values = [(row.channel, decode(row)) for row in ran.rows]
+    error = next((value for channel, value in values if channel == ERROR), None)
+    return Task(
+        id=ran.id,
+        node=ran.node,
+        path=ran.path,
+        status=ran.status,
+        writes=tuple(Write(channel, value) for channel, value in values if channel not in (ERROR, INTERRUPT)),
+        error=_error_text(error),
+        interrupts=tuple(
+            _interrupt(item)
+            for channel, value in values
+            if channel == INTERRUPT
+            for item in (value if isinstance(value, list) else [value])
+        ),
+    )
+
+
+def _error_text(error: Value) -> str | None:
+    if error is None or isinstance(error, str):
+        return error
+    return str(error.value if isinstance(error, Tagged) else error)
+
+
+def _interrupt(stored: Value) -> Interrupt:
+    """One question; savers of several generations stored it with different fields."""
+    fields = mapping(stored.value if isinstance(stored, Tagged) else stored)
+    if "value" not in fields:
+        return Interrupt("", stored)
+    schema = fields.get("response_schema")
+    name = fields.get("id") or fields.get("interrupt_id") or ""
+    return Interrupt(str(name), fields["value"], schema if isinstance(schema, dict) else None)
