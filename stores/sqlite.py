@@ -6,6 +6,7 @@ Owns connections, their modes and the translation of sqlite3's errors; refuses t
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
@@ -15,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 from urllib.parse import quote
 
 from stores.errors import Busy, Corrupt, StoreError, Unreachable
@@ -25,6 +26,7 @@ from stores.points import point
 from stores.sqlite_errors import NOT_A_STORE, primary_code, translated
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 BUSY_SECONDS: Final = 5.0
 _ATTEMPTS: Final = 5
@@ -32,7 +34,7 @@ _ATTEMPTS: Final = 5
 Stamp = tuple[int, int, int, int]
 
 
-class _Torn(Busy):
+class Torn(Busy):
     """The file was rewritten while an unlocked connection read it: the result may mix two states."""
 
 
@@ -64,6 +66,19 @@ def open_reading(path: Path) -> Reader:
 def open_writing(path: Path, lock: Path, *, create: bool = False) -> WriteConnection:
     """Open for writing, under the lock file ``lock``. Nothing is opened before the first transaction."""
     return WriteConnection(path, lock, create=create)
+
+
+def rereading(method: Callable[P, T]) -> Callable[P, T]:
+    """For a method that only reads: call it again when the file was rewritten under an unlocked connection."""
+
+    @functools.wraps(method)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(_ATTEMPTS - 1):
+            with contextlib.suppress(Torn):
+                return method(*args, **kwargs)
+        return method(*args, **kwargs)
+
+    return asked
 
 
 class Reader:
@@ -105,11 +120,9 @@ class Reader:
                     db.execute("ROLLBACK")
             self._check_untorn()
 
+    @rereading
     def read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """The answer to ``question`` on one snapshot, asked again when the file was rewritten meanwhile."""
-        for _ in range(_ATTEMPTS - 1):
-            with contextlib.suppress(_Torn), self.connection() as db:
-                return question(db)
         with self.connection() as db:
             return question(db)
 
@@ -135,7 +148,7 @@ class Reader:
 
     def _check_untorn(self) -> None:
         if not self._locking and _look(self._path).main != self._seen.main:
-            raise _Torn(f"{self._path} was rewritten while it was read", hint="Try again.")
+            raise Torn(f"{self._path} was rewritten while it was read", hint="Try again.")
 
     def _open(self) -> None:
         self._drop()

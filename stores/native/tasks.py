@@ -1,0 +1,52 @@
+"""The tasks of a native checkpoint, from the step log and the inbox.
+
+Owns what is shown of the step that starts at a checkpoint; refuses to decide what would run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from stores.model import Header, Interrupt, Status, Task, Value, Write
+from stores.native.rows import from_text
+
+_SHOWN = {"completed": Status.DONE, "skipped": Status.DONE, "failed": Status.FAILED}
+
+
+def tasks_at(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
+    """What ran from here, its newest attempt; else what waits for an answer; else what is pending."""
+    done = tuple(_task_of(row) for row in _last_attempts(db, header))
+    seen = {task.node for task in done}
+    asked = tuple(_question_of(row) for row in _questions(db, header) if row[1] not in seen)
+    seen.update(task.node for task in asked)
+    pending = (Task(f"{header.ref.id}:{node}", node, "", Status.PENDING) for node in header.next if node not in seen)
+    return (*done, *asked, *pending)
+
+
+def _last_attempts(db: sqlite3.Connection, header: Header) -> list[tuple[Value, ...]]:
+    # With a bare column beside max(), SQLite takes the row that holds the maximum.
+    return db.execute(
+        "SELECT run_id, ordinal, max(attempt), node, status, output, error FROM steps"
+        " WHERE thread_id = ? AND base = ? AND substep = '' GROUP BY run_id, ordinal ORDER BY started_at",
+        (header.ref.thread, header.ref.id),
+    ).fetchall()
+
+
+def _task_of(row: tuple[Value, ...]) -> Task:
+    run_id, ordinal, _, node, status, output, error = row
+    written = from_text(output)
+    writes = tuple(Write(name, value) for name, value in written.items()) if isinstance(written, dict) else ()
+    return Task(f"{run_id}:{ordinal}", node, "", _SHOWN.get(status, Status.PENDING), writes, error)
+
+
+def _questions(db: sqlite3.Connection, header: Header) -> list[tuple[Value, ...]]:
+    return db.execute(
+        "SELECT id, node, prompt, response_schema FROM inbox"
+        " WHERE thread_id = ? AND checkpoint_id = ? AND status = 'open' ORDER BY created_at, id",
+        (header.ref.thread, header.ref.id),
+    ).fetchall()
+
+
+def _question_of(row: tuple[Value, ...]) -> Task:
+    id, node, prompt, schema = row
+    return Task(id, node, "", Status.WAITING, interrupts=(Interrupt(id, from_text(prompt), from_text(schema)),))
