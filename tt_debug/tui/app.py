@@ -161,12 +161,14 @@ class TtDebugApp(App[int]):
         """Remember what was done, for the list behind ``@``."""
         self.done.append(Done(words, command))
 
-    def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None) -> ThreadScreen:
-        """Open a thread's screen on top, with the cursor at ``ref`` (default: its head)."""
+    def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None, *, then: str = "") -> ThreadScreen:
+        """Open a thread's screen on top, the cursor at ``ref`` (default: its head); ``then`` is an action it performs
+        once it has read the thread."""
         # The Thread screen pulls in every panel; Home paints without it.
         from tt_debug.tui.screens.thread import ThreadScreen
 
         screen = ThreadScreen(store, thread, ref)
+        screen.after_reading = then
         self.push_screen(screen)
         return screen
 

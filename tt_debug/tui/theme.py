@@ -44,6 +44,7 @@ LANES: Final = 6
 
 _OWN: Final = {
     "tt-bar": "panel",
+    "tt-rule": "panel-lighten-2",
     "tt-human": "text-success",
     "tt-ai": "text-primary",
     "tt-tool": "text-warning",

@@ -5,6 +5,7 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -35,6 +36,9 @@ class BaseScreen(Screen[None]):
     WHERE: ClassVar[str] = "everywhere"
     PANES: ClassVar[tuple[str, ...]] = ()
     """Selectors of the panels that 1, 2, … go to."""
+
+    after_reading: str = ""
+    """An action to perform once the screen has read what it shows; see `perform_after_reading`."""
 
     BINDINGS = [Binding("escape", "escape", "Close", show=False)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
@@ -85,6 +89,12 @@ class BaseScreen(Screen[None]):
         method()
         self.tt.tour_saw(action_id)
 
+    def perform_after_reading(self) -> None:
+        """Called by a screen that has read what it shows: do what it was opened for, once."""
+        action_id, self.after_reading = self.after_reading, ""
+        if action_id:
+            self.perform(action_id)
+
     def action_act(self, action_id: str) -> None:
         """What every binding calls."""
         self.perform(action_id)
@@ -109,6 +119,8 @@ class BaseScreen(Screen[None]):
         """Fit the key bar to what can be done now."""
         disabled = [action.id for action in for_screen(self.WHERE) if self.refusal(action) is not None]
         hints = key_hints(self.WHERE, disabled, ascii_only=self.tt.glyphs.ascii)
+        if len(self.app.screen_stack) <= 2:
+            hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
         self.query_one("#keys", KeyBar).show(hints)
 
     def say(self, text: str, *, severity: str = "information") -> None:

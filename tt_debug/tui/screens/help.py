@@ -10,7 +10,7 @@ from tt_debug.tui.actions import ROWS, Action, Safety, for_screen, shown_key
 from tt_debug.tui.actions import bindings as bindings_of
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
 _INKS = {Safety.LOOK: "muted", Safety.NOTE: "muted", Safety.WRITE: "warning", Safety.EXECUTE: "error"}
@@ -28,14 +28,14 @@ class HelpScreen(BaseScreen):
 
     def compose_body(self) -> ComposeResult:
         """One list and a search box."""
-        yield PiecesView(id="help", empty="no key of that name")
+        yield Panel(id="help", empty="no key of that name")
         yield Input(placeholder="part of a key's description", id="filter", compact=True)
 
     def on_mount(self) -> None:
         """Fill it."""
         super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=("keys", self._where), read_only=self.tt.read_only))
-        view = self.query_one("#help", PiecesView)
+        view = self.query_one("#help", Panel)
         view.border_title = "1 Keys"
         self._show("")
         view.focus()
@@ -46,7 +46,7 @@ class HelpScreen(BaseScreen):
             found = [action for action in actions if text in f"{action.title} {action.help}".casefold()]
             if found:
                 lines += [(Piece(title, "primary"),), *(action_line(each, self.tt.glyphs.ascii) for each in found), ()]
-        self.query_one("#help", PiecesView).show(lines[:-1])
+        self.query_one("#help", Panel).show(lines[:-1])
 
     def act_list_filter(self) -> None:
         """Search the keys."""

@@ -26,7 +26,7 @@ from tt_debug.tui.app import Listing
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, summary_line
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
@@ -74,9 +74,9 @@ class HomeScreen(BaseScreen):
         with Horizontal(id="body"):
             yield ThreadsView(id="threads")
             with Vertical(id="side"):
-                yield PiecesView(id="messages", empty="nothing to show yet")
-                yield PiecesView(id="forks", empty="no forks of this thread")
-                yield PiecesView(id="details")
+                yield Panel(id="messages", empty="nothing to show yet")
+                yield Panel(id="forks", empty="no forks of this thread")
+                yield Panel(id="details")
         yield Input(placeholder="part of a thread's name", id="filter", compact=True)
 
     def on_mount(self) -> None:
@@ -112,7 +112,7 @@ class HomeScreen(BaseScreen):
                 self._set_listing(number, replace(listing, problem=f"{event.text} {event.hint}".strip(), read=True))
                 return
         if event.kind == "preview":
-            self.query_one("#messages", PiecesView).show(preview_lines(None, f"{event.text} {event.hint}"))
+            self.query_one("#messages", Panel).show(preview_lines(None, f"{event.text} {event.hint}"))
             return
         super().on_failed(event)
 
@@ -212,11 +212,11 @@ class HomeScreen(BaseScreen):
             return
         listing = self.tt.listings[row.store]
         forks, keys = fork_lines(row.info, listing.threads, self.tt.glyphs, datetime.now(UTC))
-        self.query_one("#forks", PiecesView).show(forks, [(row.store, key) for key in keys])
-        self.query_one("#details", PiecesView).show(detail_lines(row.info, listing.store.session.info))
+        self.query_one("#forks", Panel).show(forks, [(row.store, key) for key in keys])
+        self.query_one("#details", Panel).show(detail_lines(row.info, listing.store.session.info))
         head = row.info.head
         if head is None:
-            self.query_one("#messages", PiecesView).show(preview_lines(None, "this thread has no checkpoint"))
+            self.query_one("#messages", Panel).show(preview_lines(None, "this thread has no checkpoint"))
             return
         load = partial(listing.store.session.load, head)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
@@ -228,7 +228,7 @@ class HomeScreen(BaseScreen):
             return
         lines = [summary_line(row.info, row.forks, self.tt.glyphs)]
         lines += preview_lines(event.checkpoint, "", self.tt.glyphs)
-        self.query_one("#messages", PiecesView).show(lines)
+        self.query_one("#messages", Panel).show(lines)
 
     @on(RowView.Opened, "#threads")
     def _opened(self, event: RowView.Opened) -> None:
@@ -239,7 +239,7 @@ class HomeScreen(BaseScreen):
 
     @on(RowView.Opened, "#forks")
     def _fork_opened(self, event: RowView.Opened) -> None:
-        key = self.query_one("#forks", PiecesView).key(event.row)
+        key = self.query_one("#forks", Panel).key(event.row)
         if isinstance(key, tuple) and isinstance(key[1], str):
             self.tt.show_thread(self.tt.stores[key[0]], key[1])
 

@@ -9,7 +9,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
@@ -22,13 +22,13 @@ class LogScreen(BaseScreen):
 
     def compose_body(self) -> ComposeResult:
         """One list."""
-        yield PiecesView(id="done", empty="Nothing was written or run yet. Forks, edits, answers and runs appear here.")
+        yield Panel(id="done", empty="Nothing was written or run yet. Forks, edits, answers and runs appear here.")
 
     def on_mount(self) -> None:
         """Fill it."""
         super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=("what was done",), read_only=self.tt.read_only))
-        view = self.query_one("#done", PiecesView)
+        view = self.query_one("#done", Panel)
         view.border_title = "1 Done"
         done = list(reversed(self.tt.done))
         lines: list[Line] = [
@@ -43,7 +43,7 @@ class LogScreen(BaseScreen):
 
     def command_line(self) -> str:
         """The command under the cursor."""
-        view = self.query_one("#done", PiecesView)
+        view = self.query_one("#done", Panel)
         return str(view.key(view.cursor) or "")
 
     def action_escape(self) -> None:

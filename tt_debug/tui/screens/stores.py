@@ -21,10 +21,9 @@ from tt_debug.tui.app import Listing, Opener, OpenStore, label_of
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.widgets.pieces_view import PiecesView
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
-
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
@@ -72,13 +71,13 @@ class StoresScreen(BaseScreen):
 
     def compose_body(self) -> ComposeResult:
         """One list."""
-        yield PiecesView(id="choices", empty="No *.db or *.sqlite here. Start with: tt-debug STORE, or tt-debug demo")
+        yield Panel(id="choices", empty="No *.db or *.sqlite here. Start with: tt-debug STORE, or tt-debug demo")
 
     def on_mount(self) -> None:
         """What is there."""
         super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
-        view = self.query_one("#choices", PiecesView)
+        view = self.query_one("#choices", Panel)
         view.border_title = "1 Open a store"
         self._choices = choices(self._folder, os.environ, self._demo is not None)
         lines: list[Line] = [

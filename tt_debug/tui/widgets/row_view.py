@@ -165,7 +165,7 @@ class RowView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the viewport."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         row = y + self.scroll_offset.y - self.HEADER
         base = self.rich_style
         if self.HEADER and y == 0:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from stores.model import ThreadInfo
@@ -42,6 +43,7 @@ class ThreadsView(RowView):
         self._rows: tuple[ThreadRow, ...] = ()
         self._now = datetime.now().astimezone()
         self._empty = ""
+        self._longest = 8
 
     def show(self, rows: Sequence[ThreadRow], now: datetime, *, empty: str = "") -> None:
         """Show these rows; the cursor stays on its thread when that is still listed."""
@@ -53,6 +55,9 @@ class ThreadsView(RowView):
                 if row.info is not None and (row.store, row.info.thread) == (before.store, before.info.thread):
                     at = number
                     break
+        # Names of the first screens decide the column: measuring a hundred thousand would be seen.
+        names = (row.info.thread for row in self._rows[:500] if row.info is not None)
+        self._longest = max((cell_len(name) for name in names), default=8)
         self.set_rows(len(self._rows), cursor=at)
 
     @property
@@ -74,7 +79,7 @@ class ThreadsView(RowView):
 
     def build_header(self, width: int) -> Sequence[Segment]:
         """The names of the columns."""
-        columns, muted = _columns(width), self.ink("muted")
+        columns, muted = _columns(width, self._longest), self.ink("muted")
         line = self.line(width).field("", 2).field("thread", columns.name, muted).add("  ")
         line.field("status", 12, muted).field("step", 5, muted, right=True)
         if columns.forks:
@@ -89,7 +94,7 @@ class ThreadsView(RowView):
         info = entry.info
         if info is None:
             return line.add(f" {entry.text}", self.ink("error" if entry.problem else "secondary")).segments()
-        columns = _columns(width)
+        columns = _columns(width, self._longest)
         line.add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
         line.field(info.thread, columns.name, self.ink("strong")).add("  ")
         status = f"{status_glyph(info.status, self.glyphs)} {info.status}"
@@ -102,10 +107,10 @@ class ThreadsView(RowView):
         return line.field(info.last_node or "", columns.node, self.ink("muted")).segments()
 
 
-def _columns(width: int) -> _Columns:
-    """The name takes what is left; the node gives way first, then the number of forks."""
+def _columns(width: int, longest: int) -> _Columns:
+    """The name takes what the longest needs, the node what is left of the rest; forks give way when it is narrow."""
     fixed = 2 + 2 + 12 + 5 + 6 + 2
     forks = width >= 58
     left = width - fixed - (7 if forks else 0)
-    node = max(min(18, left - 24), 0)
-    return _Columns(max(left - node, 8), node, forks)
+    name = max(min(longest, left - 9), 8)
+    return _Columns(name, max(left - name, 0), forks)

@@ -1,4 +1,4 @@
-"""A panel of ready lines: details, a request, help. It draws pieces and may hand back what a line stands for."""
+"""A panel of ready lines: details, a request, help. It may hand back what a line stands for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tt_debug.tui.rows.pieces import Line as Pieces
 from tt_debug.tui.widgets.row_view import RowView
 
 
-class PiecesView(RowView):
+class Panel(RowView):
     """Lines of pieces. ``keys`` says what each line stands for, so that `Opened` can be answered by the screen."""
 
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:

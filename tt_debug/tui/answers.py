@@ -1,0 +1,157 @@
+"""What a plain yes or no means to a question, and whether a typed answer fits its schema. Pure.
+
+Owns the shapes askers are known to expect; recording an answer is the session's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stores.model import MISSING, Value
+from stores.runs import Approval
+
+_YES: Final = ("approve", "approved", "accept", "accepted", "yes", "ok", "continue")
+_NO: Final = ("reject", "rejected", "deny", "denied", "decline", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is to be recorded. ``reject`` makes ``value`` the reason for a no; ``resume`` asks to go on afterwards."""
+
+    value: Value
+    reject: bool = False
+    resume: bool = False
+
+
+def yes(question: Approval) -> Value:
+    """The value that says yes, or MISSING when a bare yes cannot answer this question."""
+    actions = _actions(question.prompt)
+    if actions:
+        # langchain's HumanInTheLoopMiddleware asks for one decision a tool call.
+        return {"decisions": [{"type": "approve"} for _ in range(actions)]}
+    return next((value for value in _plain(question.schema, True, _YES) if not problem(question, value)), MISSING)
+
+
+def no(question: Approval, reason: str) -> Answer:
+    """The value that says no for ``reason``; where the asker has no word for it, a plain rejection."""
+    actions = _actions(question.prompt)
+    if actions:
+        refusal = {"type": "reject", "message": reason} if reason else {"type": "reject"}
+        return Answer({"decisions": [dict(refusal) for _ in range(actions)]})
+    for value in _plain(question.schema, False, _NO):
+        if isinstance(value, Mapping) and not problem(question, value):
+            return Answer(_with_reason(question, dict(value), reason))
+    return Answer(reason, reject=True)
+
+
+def problem(question: Approval, value: Value) -> str:
+    """Why ``value`` does not fit the question's schema, naming the place; empty when it does or there is none."""
+    if question.schema is None:
+        return ""
+    import jsonschema  # 60 ms, for answers only
+
+    try:
+        jsonschema.Draft202012Validator.check_schema(question.schema)
+        found = next(iter(jsonschema.Draft202012Validator(question.schema).iter_errors(value)), None)
+    except jsonschema.SchemaError:
+        return ""
+    if found is None:
+        return ""
+    place = found.json_path.removeprefix("$").removeprefix(".")
+    return f"{place}: {found.message}" if place else str(found.message)
+
+
+def parse(text: str) -> Value:
+    """The JSON that was typed; raises ValueError saying where it is wrong. NaN is no JSON."""
+
+    def refuse(word: str) -> Value:
+        raise ValueError(f"{word} is not JSON")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
+
+
+def skeleton(question: Approval) -> str:
+    """A first text for the reply: an object with the schema's required keys, or a plain yes."""
+    schema = question.schema
+    if schema is None or schema.get("type") != "object":
+        value = yes(question)
+        return "" if value is MISSING else json.dumps(value, ensure_ascii=False)
+    properties = _mapping(schema.get("properties"))
+    names = schema.get("required")
+    wanted = [name for name in names if isinstance(name, str)] if isinstance(names, list) else list(properties)
+    return json.dumps({name: _example(_mapping(properties.get(name))) for name in wanted}, indent=2, ensure_ascii=False)
+
+
+def choices(schema: Mapping[str, Value] | None) -> list[tuple[str, str]]:
+    """Each key of the answer and what may stand there, in words; for the request's table."""
+    if schema is None:
+        return []
+    properties = _mapping(schema.get("properties"))
+    if not properties:
+        return [("answer", _kind(schema))]
+    return [(str(name), _kind(_mapping(each))) for name, each in properties.items()]
+
+
+def _kind(schema: Mapping[str, Value]) -> str:
+    if isinstance(schema.get("enum"), list):
+        return " | ".join(json.dumps(each, ensure_ascii=False) for each in schema["enum"])
+    kind = schema.get("type", "any value")
+    return " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+
+
+def _plain(schema: Mapping[str, Value] | None, flag: bool, words: tuple[str, ...]) -> Iterable[Value]:
+    """Candidates for a plain yes or no, the simplest first."""
+    yield flag
+    if schema is None:
+        return
+    yield from (word for word in _enum(schema) if word in words)
+    for name, each in _mapping(schema.get("properties")).items():
+        kind = _mapping(each)
+        if kind.get("type") == "boolean" and name in ("approved", "approve", "accept", "ok", "confirmed"):
+            yield {name: flag}
+        yield from ({name: word} for word in _enum(kind) if word in words)
+
+
+def _with_reason(question: Approval, value: dict[str, Value], reason: str) -> dict[str, Value]:
+    """The reason under the first key the schema has for one."""
+    properties = _mapping((question.schema or {}).get("properties"))
+    for name in ("reason", "note", "comment", "message", "feedback"):
+        if reason and name in properties and name not in value:
+            return {**value, name: reason}
+    return value
+
+
+def _enum(schema: Mapping[str, Value]) -> list[str]:
+    words = schema.get("enum")
+    return [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+
+
+def _example(schema: Mapping[str, Value]) -> Value:
+    enum = schema.get("enum")
+    if isinstance(enum, list) and enum:
+        return enum[0]
+    kind = schema.get("type")
+    examples: dict[object, Value] = {
+        "boolean": True,
+        "integer": 0,
+        "number": 0,
+        "array": [],
+        "object": {},
+        "null": None,
+    }
+    return examples.get(kind if isinstance(kind, str) else None, "")
+
+
+def _mapping(value: Value) -> Mapping[str, Value]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _actions(prompt: Value) -> int:
+    requests = prompt.get("action_requests") if isinstance(prompt, Mapping) else None
+    return len(requests) if isinstance(requests, list) else 0

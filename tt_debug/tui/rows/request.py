@@ -1,0 +1,94 @@
+"""A question to a person as a table: what is asked, with secrets hidden, and what a yes or a no leads to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from stores.model import Value
+from stores.runs import Approval
+from tt_debug.text import safe_text
+from tt_debug.tui.answers import choices
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.message import plain
+from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
+from tt_debug.tui.rows.values import SECRET, value_line
+
+ROWS: Final = 200
+"""The most rows of a request; what is more is counted."""
+
+LEVELS: Final = 4
+"""How deep a request is taken apart; below, a value is one line."""
+
+
+def request_lines(question: Approval, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Who asks, the request's leaves as name and value, the form of the answer, and what happens then."""
+    lines: list[Line] = [
+        (Piece(safe_text(question.node), "strong"), Piece(" asks for an answer", "muted")),
+        (),
+    ]
+    lines += _prompt(plain(question.prompt), width, glyphs)
+    lines += [(), *_form(question)]
+    lines += wrap((Piece(outcome(question), "muted"),), width)
+    return lines
+
+
+def outcome(question: Approval) -> str:
+    """What a yes and a no lead to, in words."""
+    node = safe_text(question.node)
+    return (
+        f"If approved: the yes is recorded as {node}'s answer and the thread goes on behind it. "
+        "If rejected: your reason is recorded as a no, and the thread goes on with that. "
+        "Nothing runs until the thread is resumed."
+    )
+
+
+def _prompt(prompt: Value, width: int, glyphs: Glyphs) -> list[Line]:
+    if isinstance(prompt, str):
+        return wrap((Piece(safe_text(prompt[:20_000], newlines=True)),), width)
+    leaves = list(_leaves((), prompt, 0))
+    name_cells = min(max((cells((Piece(name),)) for name, *_ in leaves[:ROWS]), default=0), max(width // 3, 8))
+    lines: list[Line] = []
+    for name, key, value, secret in leaves[:ROWS]:
+        shown: Line = (
+            (Piece(glyphs.secret, "muted"), Piece(" hidden", "muted")) if secret else value_line(value, key, glyphs)
+        )
+        lines += _fact(name, shown, name_cells, width)
+    if len(leaves) > ROWS:
+        lines.append((Piece(f"{glyphs.ellipsis} {len(leaves) - ROWS:,} more", "muted"),))
+    return lines
+
+
+def _fact(name: str, shown: Line, name_cells: int, width: int) -> list[Line]:
+    """The name once, the value wrapped beside it."""
+    label = name + " " * max(name_cells - cells((Piece(name),)), 0) + "  "
+    room = max(width - cells((Piece(label),)), 16)
+    first, *rest = wrap(shown, room) or [()]
+    blank = Piece(" " * cells((Piece(label),)))
+    return [(Piece(label, "key"), *first), *((blank, *line) for line in rest)]
+
+
+def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, str, Value, bool]]:
+    """(dotted name, last key, value, hidden) of every leaf; at most a few more than are shown are made."""
+    inner = plain(value)
+    secret = any(SECRET.search(part) for part in path)
+    if depth < LEVELS and not secret and isinstance(inner, Mapping | list) and inner:
+        found: list[tuple[str, str, Value, bool]] = []
+        pairs = inner.items() if isinstance(inner, Mapping) else ((f"[{at}]", each) for at, each in enumerate(inner))
+        for key, each in pairs:
+            found += _leaves((*path, safe_text(str(key)[:80])), each, depth + 1)
+            if len(found) > ROWS * 2:
+                break
+        return found
+    name = ".".join(path).replace(".[", "[") or "value"
+    return [(name, path[-1] if path else "value", value, secret)]
+
+
+def _form(question: Approval) -> list[Line]:
+    """The answer's keys and what may stand there."""
+    fields = choices(question.schema)
+    if not fields:
+        return []
+    lines: list[Line] = [(Piece("The answer", "secondary"), Piece("  from its schema", "muted"))]
+    lines += [(Piece(f"  {safe_text(name)}  ", "key"), Piece(safe_text(kind))) for name, kind in fields]
+    return [*lines, ()]

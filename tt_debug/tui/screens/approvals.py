@@ -1,0 +1,202 @@
+"""The inbox: every question of every open store, its request as a table, and answering it.
+
+Owns recording an answer. It runs nothing: going on is asked about and done on the Thread screen.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+from datetime import UTC, datetime
+from functools import partial
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+
+from stores.model import Header, Ref
+from stores.runs import Approval
+from tt_debug.tui.actions import Action, bindings
+from tt_debug.tui.answers import Answer
+from tt_debug.tui.dialogs.answer import AnswerDialog, How
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.request import request_lines
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.widgets.approvals_view import ApprovalsView, Waiting
+from tt_debug.tui.widgets.panel import Panel
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
+
+
+class QuestionsRead(Message):
+    """A store's open questions."""
+
+    def __init__(self, store: int, questions: tuple[Approval, ...]) -> None:
+        super().__init__()
+        self.store = store
+        self.questions = questions
+
+
+class Answered(Message):
+    """An answer was recorded; ``header`` is where the thread stands now."""
+
+    def __init__(self, waiting: Waiting, answer: Answer, header: Header) -> None:
+        super().__init__()
+        self.waiting = waiting
+        self.answer = answer
+        self.header = header
+
+
+class ApprovalsScreen(BaseScreen):
+    """Questions left or above, the request of the one under the cursor beside it."""
+
+    WHERE = "approvals"
+    PANES = ("#inbox", "#request")
+    BINDINGS = bindings("approvals")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._questions: dict[int, tuple[Approval, ...]] = {}
+        self._problems: dict[int, str] = {}
+
+    def compose_body(self) -> ComposeResult:
+        """The inbox and the request."""
+        with Horizontal(id="inbox-body"):
+            yield ApprovalsView(id="inbox")
+            yield Panel(id="request", empty="no question")
+
+    def on_mount(self) -> None:
+        """Titles, and the first reading."""
+        super().on_mount()
+        self.query_one("#inbox").border_subtitle = "oldest first"
+        self.query_one("#request").border_title = "2 Request"
+        self.query_one("#inbox").focus()
+        self._show()
+
+    def on_screen_resume(self) -> None:
+        """A question may have been answered elsewhere."""
+        super().on_screen_resume()
+        self.act_refresh()
+
+    def act_refresh(self) -> None:
+        """Read every inbox again."""
+        for number, store in enumerate(self.tt.stores):
+            kind = f"approvals of {store.label}"
+            self.tt.loader.call(self, kind, store.session.approvals, partial(QuestionsRead, number))
+
+    @on(QuestionsRead)
+    def _read(self, event: QuestionsRead) -> None:
+        self._questions[event.store] = event.questions
+        self._problems.pop(event.store, None)
+        self._show()
+
+    def on_failed(self, event: Failed) -> None:
+        """An inbox that cannot be read says so in its place."""
+        for number, store in enumerate(self.tt.stores):
+            if event.kind == f"approvals of {store.label}":
+                self._questions[number] = ()
+                self._problems[number] = f"{event.text} {event.hint}".strip()
+                self._show()
+                return
+        super().on_failed(event)
+
+    def _show(self) -> None:
+        rows = [Waiting(number, each) for number, found in self._questions.items() for each in found]
+        rows.sort(key=lambda row: row.question.since.timestamp() if row.question.since else 0.0)
+        read = len(self._questions) == len(self.tt.stores)
+        empty = "Nobody waits for an answer." if read else "reading…"
+        if self._problems:
+            empty = " ".join(self._problems.values())
+        self.query_one(ApprovalsView).show(rows, datetime.now(UTC), empty=empty)
+        self.query_one("#inbox").border_title = f"1 Inbox  {len(rows)}"
+        title = Title(crumbs=("approvals",), waiting=len(rows), read_only=self.tt.read_only)
+        self.query_one(TitleBar).show(title)
+        self._show_request()
+        self.refresh_keys()
+
+    @on(RowView.Highlighted, "#inbox")
+    def _highlighted(self) -> None:
+        self._show_request()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrapped lines follow the width."""
+        super().on_resize(event)
+        self.call_after_refresh(self._show_request)
+
+    def _show_request(self) -> None:
+        panel = self.query_one("#request", Panel)
+        row = self.query_one(ApprovalsView).current
+        if row is None:
+            panel.show(())
+            return
+        width = max(panel.scrollable_content_region.width - 2, 30)
+        panel.show(request_lines(row.question, width, self.tt.glyphs))
+
+    # --- answering
+
+    def refusal(self, action: Action) -> str | None:
+        """Answering needs a question and a store that may be written."""
+        reason = super().refusal(action)
+        if reason is None and action.id.startswith("answer.") and self.query_one(ApprovalsView).current is None:
+            return "there is no question to answer"
+        return reason
+
+    def act_answer_approve(self) -> None:
+        """Say yes."""
+        self._ask("approve")
+
+    def act_answer_reject(self) -> None:
+        """Say no."""
+        self._ask("reject")
+
+    def act_answer_reply(self) -> None:
+        """Say something else."""
+        self._ask("reply")
+
+    def _ask(self, how: How) -> None:
+        waiting = self.query_one(ApprovalsView).current
+        if waiting is not None:
+            self.app.push_screen(AnswerDialog(waiting.question, how), partial(self._decided, waiting))
+
+    def _decided(self, waiting: Waiting, answer: Answer | None) -> None:
+        if answer is None:
+            return
+        session = self.tt.stores[waiting.store].session
+        record = partial(session.answer, waiting.question.id, answer.value, os_user(), reject=answer.reject)
+        self.tt.loader.call(self, "answer", record, partial(Answered, waiting, answer))
+
+    @on(Answered)
+    def _answered(self, event: Answered) -> None:
+        question, store = event.waiting.question, self.tt.stores[event.waiting.store]
+        verb = "reject" if event.answer.reject else "answer"
+        self.tt.note_done(
+            f"answered {question.node} in {question.thread}", f"tt-debug {verb} {store.url} {question.id}"
+        )
+        self.say(f"recorded: {question.node} in {question.thread}")
+        self.act_refresh()
+        if event.answer.resume:
+            self.tt.show_thread(store, question.thread, event.header.ref, then="run.continue")
+
+    # --- looking
+
+    @on(RowView.Opened, "#inbox")
+    def _opened(self) -> None:
+        row = self.query_one(ApprovalsView).current
+        if row is not None:
+            question = row.question
+            ref = Ref(question.thread, question.ns, question.checkpoint)
+            self.tt.show_thread(self.tt.stores[row.store], question.thread, ref)
+
+    def command_line(self) -> str:
+        """The same inbox on the command line."""
+        return "\n".join(f"tt-debug approvals {shlex.quote(store.url)}" for store in self.tt.stores)
+
+
+def os_user() -> str:
+    """Who answers: the name of the user of this terminal, or the number where the system has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
