@@ -59,7 +59,8 @@ class Outline:
     """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
 
     ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
-    ``sends`` are the nodes of the pending Sends in order. ``problem`` is why the rest is unknown.
+    ``sends`` are the nodes of the pending Sends in order. ``snapshot`` is set when a delta channel stands here in
+    full. ``problem`` is why the rest is unknown.
     """
 
     v: int = 4
@@ -68,6 +69,7 @@ class Outline:
     channels: frozenset[str] = frozenset()
     seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     sends: tuple[str, ...] = ()
+    snapshot: bool = False
     problem: str | None = None
 
 
@@ -141,6 +143,7 @@ def _outline(content: Mapping[str, Value]) -> Outline:
         channels=frozenset(versions) | frozenset(values),
         seen={node: mapping(channels) for node, channels in seen.items()},
         sends=tuple(_send_node(send) for send in pending) if isinstance(pending, list) else (),
+        snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
     )
 
 

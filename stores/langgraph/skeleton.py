@@ -47,6 +47,15 @@ def level_of(ns: str) -> str:
     return "|".join(part.partition(":")[0] for part in ns.split("|") if not part.isdigit()) if ns else ""
 
 
+def enclosing(ns: str) -> tuple[str, str] | None:
+    """The namespace a subgraph's namespace lies in, and the task that runs it; None where its name has no task."""
+    parts = ns.split("|")
+    while parts and parts[-1].isdigit():  # a task's second call of its subgraph
+        parts.pop()
+    task = parts[-1].partition(":")[2] if parts else ""
+    return ("|".join(parts[:-1]), task) if task else None
+
+
 def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     """The skeleton of (ns, id, parent id) rows."""
     parents = {Key(id, ns): parent or None for ns, id, parent in rows}

@@ -5,23 +5,25 @@ Owns paging and what is kept between calls; refuses to read rows itself: that is
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
 from stores import ids
 from stores.codec.msgpack import Decoder
-from stores.errors import Invalid, NotFound
+from stores.errors import Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.tables import Tables, ThreadRow, recognises
 from stores.langgraph.thread import Cards, ThreadReading
-from stores.model import Capability, Checkpoint, Header, Page, Ref, StoreInfo, ThreadInfo
-from stores.sqlite import file_id, open_reading
+from stores.langgraph.write import Forking
+from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+from stores.sqlite import file_id, foreign_lock, open_reading, open_writing
 
 __all__ = ["LangGraphStore", "recognises"]
 
@@ -127,6 +129,54 @@ class LangGraphStore:
             return reading.checkpoint(Key(ref.id, ref.ns), self._decoder(ref.thread))
 
         return self._ask(question)
+
+    # --- writing
+
+    def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
+        raise Unsupported(
+            "a checkpoint of LangGraph's cannot be made without its graph", hint="Fork or edit one that is there."
+        )
+
+    def fork(
+        self,
+        base: Ref,
+        thread: str,
+        changes: Sequence[Change] = (),
+        *,
+        keep_results: bool = False,
+        meta: Mapping[str, object] | None = None,
+    ) -> Header:
+        """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
+        with self._lock, self._writing() as db:
+            tables = Tables.of(db)
+            if not tables.is_current:
+                raise Unsupported(f"{self._path} was written by an early release of LangGraph: it can only be read")
+            forking = Forking.at(self._thread(db, tables, base.thread), Key(base.id, base.ns))
+            if thread == base.thread:
+                forking.check_alive()
+                head = forking.edit(thread, changes, meta or {}, self._newest(db, tables, thread))
+            else:
+                newest = forking.to_thread(thread, keep_results=keep_results)
+                head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base
+        return self._ask(lambda db, tables: self._thread(db, tables, thread).header(head))
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction on a connection of its own, which is gone afterwards."""
+        if self._read_only:
+            raise ReadOnly(f"{self._path} was opened for reading only", hint="Open it without --read-only.")
+        writing = open_writing(self._path, foreign_lock(self._path))
+        try:
+            with writing.transaction() as db:
+                yield db
+        finally:
+            writing.close()
+
+    @staticmethod
+    def _newest(db: sqlite3.Connection, tables: Tables, thread: str) -> str:
+        newest = tables.count(db, thread)[1]
+        assert newest is not None
+        return newest
 
     # --- what is kept between calls
 

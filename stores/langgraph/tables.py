@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from stores.errors import Unsupported
 from stores.langgraph.rows import CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key
+from stores.model import Ref
 from stores.sqlite_errors import primary_code
 
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -143,6 +144,51 @@ class Tables:
             if primary_code(error) not in _DAMAGED:
                 raise
             return []
+
+    def task_owner(self, db: sqlite3.Connection, thread: str, ns: str, task: str) -> str | None:
+        """The checkpoint in whose superstep a task ran, by what it wrote."""
+        if not self.has_writes:
+            return None
+        question = f"SELECT {self.id} FROM writes WHERE thread_id = ? AND {self.ns} = ? AND task_id = ? LIMIT 1"
+        found = db.execute(question, (thread, ns, task)).fetchone()
+        return found[0] if found else None
+
+    # --- appending
+
+    def exists(self, db: sqlite3.Connection, thread: str) -> bool:
+        """Whether anything is stored under this name; writes may be there before their checkpoint."""
+        tables = ("checkpoints", "writes") if self.has_writes else ("checkpoints",)
+        return any(
+            db.execute(f"SELECT 1 FROM {name} WHERE thread_id = ? LIMIT 1", (thread,)).fetchone() for name in tables
+        )
+
+    def insert(self, db: sqlite3.Connection, thread: str, row: CheckpointRow) -> None:
+        """Append one checkpoint. A row of the same id is sqlite3's IntegrityError."""
+        db.execute(
+            "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+            "metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (thread, *row),
+        )
+
+    def copy(self, db: sqlite3.Connection, source: Ref, to: str) -> None:
+        """Append a checkpoint's row under another thread, its id and its bytes as they are."""
+        _copy(db, "checkpoints", source, to)
+
+    def copy_writes(self, db: sqlite3.Connection, source: Ref, to: str, without: Collection[str] = ()) -> None:
+        """Append what a checkpoint's tasks wrote under another thread, leaving out some tasks."""
+        if self.has_writes:
+            _copy(db, "writes", source, to, without)
+
+
+def _copy(db: sqlite3.Connection, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:
+    # Every column there is, so that one a later release adds comes along.
+    names = ", ".join(f'"{name}"' for name in sorted(_columns(db, table)) if name != "thread_id")
+    more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
+    db.execute(
+        f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
+        f"WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?{more}",
+        (to, *source, *without),
+    )
 
 
 def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:

@@ -92,6 +92,20 @@ class ThreadReading:
         )
         return Checkpoint(self._header(key, card, ran), state, decoded, internals)
 
+    def owners(self, key: Key) -> dict[str, str]:
+        """Namespace → checkpoint of the steps around a checkpoint of a subgraph, as its metadata says."""
+        found = rows.mapping(self._card(key).metadata.get("parents"))
+        return {ns: id for ns, id in found.items() if isinstance(id, str)}
+
+    def version(self, key: Key) -> int:
+        """The format of a checkpoint, 4 since langgraph 0.6."""
+        return self._card(key).outline.v
+
+    def has_deltas(self, key: Key) -> bool:
+        """Whether values of this checkpoint are rebuilt from what its ancestors wrote, or were just snapshot."""
+        card = self._card(key)
+        return bool(delta.delta_channels(card.metadata)) or card.outline.snapshot
+
     # --- the parts of a header
 
     def _card(self, key: Key) -> Card:

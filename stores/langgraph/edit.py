@@ -1,0 +1,152 @@
+"""A checkpoint row with edited channels, made from its base's bytes.
+
+Owns which bytes change: the edited channels, their versions, id and time; everything else is spliced in as it
+stands. Refuses rows that are not msgpack.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from stores.changes import apply_changes
+from stores.codec import json as strict_json
+from stores.codec import msgpack, splice
+from stores.codec.msgpack import Decoder
+from stores.codec.splice import Entry
+from stores.errors import Invalid, Unsupported
+from stores.langgraph import delta, rows
+from stores.langgraph.rows import END, PREVIOUS, CheckpointRow
+from stores.model import MISSING, Change, Value
+
+# Of the metadata: who wrote the base is not who wrote its fork.
+_NOT_INHERITED: Final = frozenset({"writes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """What a new row has of its own. ``meta`` is added to its metadata."""
+
+    id: str
+    parent: str | None
+    step: int
+    meta: Mapping[str, object]
+
+
+def edited_row(
+    base: CheckpointRow, state: Mapping[str, Value], changes: Sequence[Change], birth: Birth, decoder: Decoder
+) -> CheckpointRow:
+    """The base's row under a new id, with ``changes`` applied to ``state``, which is the base's own."""
+    if base.type != "msgpack":
+        raise Unsupported(
+            f"checkpoint {base.id} is stored as {base.type}: it can be copied, not edited",
+            hint="Fork it to a new thread without changes.",
+        )
+    parts = {part.key: part for part in splice.split_map(base.blob)}
+    channels = {part.key: part for part in splice.split_map(parts["channel_values"].raw)}
+    edited = _edited_channels(channels, state, changes, decoder) if changes else {}
+    versions = {part.key: part for part in splice.split_map(parts["channel_versions"].raw)}
+    # The highest version of all channels, plus one: with the time's random suffix it is nobody else's.
+    version = msgpack.encode(_next_version([decoder.decode(part.raw) for part in versions.values()]))
+    made = {
+        "id": msgpack.encode(birth.id),
+        "ts": msgpack.encode(datetime.now(UTC).isoformat()),
+        "channel_values": splice.join_map(_merged(channels, edited)),
+        "channel_versions": splice.join_map(_merged(versions, dict.fromkeys(edited, version))),
+    }
+    updated = decoder.decode(parts["updated_channels"].raw) if "updated_channels" in parts else None
+    if isinstance(updated, list):
+        # The runtime looks only at nodes that these channels wake: without the base's own, nothing would run.
+        made["updated_channels"] = msgpack.encode(sorted({*updated, *edited}))
+    blob = splice.join_map(_merged(parts, made))
+    return CheckpointRow(base.ns, birth.id, birth.parent, base.type, blob, _metadata(base, birth, edited))
+
+
+def _merged(parts: Mapping[str, Entry], made: Mapping[str, bytes | None]) -> list[Entry]:
+    """The pairs of a map with some values replaced, added, or (None) taken out."""
+    found = {**{name: part.raw for name, part in parts.items()}, **made}
+    return [
+        Entry(name, parts[name].key_raw, raw) if name in parts else splice.entry(name, raw)
+        for name, raw in found.items()
+        if raw is not None
+    ]
+
+
+def _edited_channels(
+    channels: Mapping[str, Entry], state: Mapping[str, Value], changes: Sequence[Change], decoder: Decoder
+) -> dict[str, bytes | None]:
+    """The channels that the changes reach, with their new bytes; None for one that was removed."""
+    after = apply_changes(dict(state), changes)
+    if not isinstance(after, dict):
+        raise Invalid("a state is an object: it cannot be replaced by another kind of value")
+    if END in channels and END not in state:
+        return _edited_return(channels, after, decoder)
+    edited: dict[str, bytes | None] = {}
+    for name in {**state, **after}:
+        if not isinstance(name, str) or rows.is_control(name):
+            raise Invalid(f"{name!r} cannot be a channel of the graph")
+        value = after.get(name, MISSING)
+        if value is state.get(name, MISSING):
+            continue
+        raw = _encoded(name, value, channels.get(name), state, decoder)
+        if name not in channels or raw != channels[name].raw:
+            edited[name] = raw
+    return edited
+
+
+def _encoded(
+    name: str, value: Value, stored: Entry | None, state: Mapping[str, Value], decoder: Decoder
+) -> bytes | None:
+    """A channel's new bytes, in the form that the old ones have."""
+    if value is MISSING:
+        return None
+    before = _decoded(name, stored, decoder) if stored is not None else MISSING
+    if delta.is_snapshot(before) or (stored is None and name in state):
+        # Known only in part before the edit, the channel now gets its whole value, as the runtime snapshots it.
+        return msgpack.encode(msgpack.delta_snapshot(value, (name,)))
+    return msgpack.encode(value, (name,))
+
+
+def _decoded(name: str, stored: Entry, decoder: Decoder) -> Value:
+    """The stored value of a channel about to be edited; refused where its neighbours within would be lost."""
+    value = decoder.decode(stored.raw)
+    if msgpack.encode(value, (name,)) != stored.raw:
+        raise Invalid(f"cannot edit {name}: its stored bytes hold what would be lost (equal keys, or spare bytes)")
+    return value
+
+
+def _edited_return(channels: Mapping[str, Entry], after: Value, decoder: Decoder) -> dict[str, bytes | None]:
+    """The last result of a workflow of the functional API, and with it what its next call is given as previous."""
+    _decoded(END, channels[END], decoder)
+    raw = msgpack.encode(after)
+    if raw == channels[END].raw:
+        return {}
+    same = PREVIOUS in channels and channels[PREVIOUS].raw == channels[END].raw
+    return {END: raw, PREVIOUS: raw} if same else {END: raw}
+
+
+def _next_version(versions: Sequence[Value]) -> Value:
+    """As ``get_next_version`` of the savers: the number after the highest, with a fresh random part."""
+    try:
+        highest = max(versions, default="")
+        if isinstance(highest, str):
+            number = int(highest.partition(".")[0] or 0) + 1
+            return f"{number:032}.{random.random():016}"
+        return highest + 1
+    except (TypeError, ValueError) as error:
+        raise Unsupported(f"the versions of the channels are of no known form: {error}") from error
+
+
+def _metadata(base: CheckpointRow, birth: Birth, edited: Mapping[str, bytes | None]) -> bytes:
+    old, _ = rows.read_metadata(base.metadata)
+    kept = {name: value for name, value in old.items() if name not in _NOT_INHERITED}
+    counters = kept.pop(delta.COUNTERS, None)
+    if isinstance(counters, dict) and (left := {name: count for name, count in counters.items() if name not in edited}):
+        kept[delta.COUNTERS] = left
+    strict_json.dumps(dict(birth.meta), ("metadata",))
+    found = {**kept, **birth.meta, "source": "fork", "step": birth.step, "parents": old.get("parents") or {}}
+    return json.dumps(found, ensure_ascii=False).encode("utf-8", "ignore")

@@ -1,0 +1,118 @@
+"""Forks and edits as rows of LangGraph's own tables, appended inside the caller's transaction.
+
+Owns what is copied and in what order; refuses to change or delete a row, and to build one: `stores.langgraph.edit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stores import ids
+from stores.codec.msgpack import Decoder
+from stores.errors import Conflict, Invalid, NotFound, Unsupported
+from stores.langgraph.copying import Owners, plan_copy
+from stores.langgraph.edit import Birth, edited_row
+from stores.langgraph.rows import TASKS, CheckpointRow, WriteRow
+from stores.langgraph.skeleton import Key, Skeleton, enclosing
+from stores.langgraph.thread import ThreadReading
+from stores.model import Change, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Forking:
+    """One fork or edit at ``base``, on the connection of a write transaction."""
+
+    reading: ThreadReading
+    skeleton: Skeleton
+    base: Key
+
+    @classmethod
+    def at(cls, reading: ThreadReading, base: Key) -> Forking:
+        """Raises NotFound when there is no such checkpoint."""
+        assert reading.skeleton is not None
+        if base not in reading.skeleton.parents:
+            raise NotFound(f"no checkpoint {base.id} in thread {reading.thread!r}")
+        return cls(reading, reading.skeleton, base)
+
+    def to_thread(self, thread: str, *, keep_results: bool) -> str:
+        """Copy what leads to the base under a new thread's name; returns the newest id there.
+
+        Raises Conflict when the thread exists, Invalid when it cannot be a name.
+        """
+        db, tables, source = self.reading.db, self.reading.tables, self.reading.thread
+        _check_name(thread)
+        if tables.exists(db, thread):
+            raise Conflict(f"thread {thread!r} exists", hint="Choose another name.")
+        plan = plan_copy(self.skeleton, self.base, self._owners, keep_results=keep_results)
+        for key in plan.checkpoints:
+            row = Ref(source, key.ns, key.id)
+            tables.copy(db, row, thread)
+            without = plan.left_out.get(key, frozenset())
+            if without is not None:
+                tables.copy_writes(db, row, thread, without)
+        return max(key.id for key in plan.checkpoints)
+
+    def edit(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object], after: str) -> Key:
+        """Append the base with ``changes`` as the head of ``thread``; its id sorts after ``after``.
+
+        Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not msgpack.
+        """
+        row = self.reading.tables.checkpoint(self.reading.db, self.reading.thread, self.base)
+        assert row is not None
+        header = self.reading.header(self.base)
+        decoder = Decoder()
+        state = self.reading.checkpoint(self.base, decoder).state if changes else {}
+        step = (header.step or 0) + 1
+        try:
+            name = ids.new_id(step, after)
+        except ValueError as error:
+            raise Unsupported(f"the thread's ids are not LangGraph's: {error}") from error
+        birth = Birth(name, self._parent_of_fork(row), step, meta)
+        self.reading.tables.insert(self.reading.db, thread, edited_row(row, state, changes, birth, decoder))
+        return Key(name, self.base.ns)
+
+    def check_alive(self) -> None:
+        """An edit in an inner namespace is only ever read while the task around it is open."""
+        for ns, id in self._owners(self.base).items():
+            if Key(id, ns) in self.skeleton.has_child:
+                raise Unsupported(
+                    f"the step around namespace {self.base.ns!r} is over: an edit there would never be read",
+                    hint="Fork to a new thread from here instead.",
+                )
+
+    def _owners(self, key: Key) -> Owners:
+        owners = self.reading.owners(key)
+        if owners or not key.ns:
+            return owners
+        outside = enclosing(key.ns)
+        if outside is None:
+            return {}
+        ns, task = outside
+        owner = self.reading.tables.task_owner(self.reading.db, self.reading.thread, ns, task)
+        return {} if owner is None else {ns: owner, **self._owners(Key(owner, ns))}
+
+    def _parent_of_fork(self, row: CheckpointRow) -> str | None:
+        """The base, or the base's own parent where values are rebuilt from what ancestors wrote.
+
+        A delta channel is the writes of all ancestors, and before version 4 pending Sends are the parent's writes:
+        with the base as parent, the step that went on from it would count.
+        """
+        reading = self.reading
+        names = {write.channel for write in self._parent_writes()}
+        if reading.has_deltas(self.base) or (reading.version(self.base) < 4 and TASKS in names):
+            return row.parent
+        return row.id
+
+    def _parent_writes(self) -> Sequence[WriteRow]:
+        parent = self.skeleton.parent(self.base)
+        return self.reading.tables.writes(self.reading.db, self.reading.thread, parent) if parent else ()
+
+
+def _check_name(thread: str) -> None:
+    try:
+        thread.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid("the thread's name holds half a surrogate pair") from error
+    if not thread:
+        raise Invalid("a thread needs a name")
