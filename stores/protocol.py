@@ -138,7 +138,14 @@ class RunStore(Store, Writer, Protocol):
         ...
 
     def steps(self, run_id: str | None = None, ref: Ref | None = None) -> tuple[StepRecord, ...]:
-        """The log of a run, or the attempts whose step ended at ``ref`` or failed starting from it; oldest first."""
+        """The log of a run, or the attempts whose step ended at ``ref`` or failed starting from it; oldest first.
+
+        ``input`` is filled for a ``ref`` only: a long run's log would hold every state of it.
+        """
+        ...
+
+    def visits(self, ref: Ref) -> Mapping[str, int]:
+        """How often each node was completed on the line that ends at ``ref``, across forks."""
         ...
 
     def approvals(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
@@ -147,5 +154,8 @@ class RunStore(Store, Writer, Protocol):
 
     def answer(self, approval_id: str, answer: object, by: str, *, reject: bool = False) -> Header:
         """Record an answer once, by compare-and-set: a checkpoint with source "answer" holds it in the state,
-        and the waiting run becomes pending. Conflict names who answered first."""
+        and the waiting run becomes pending. Conflict names who answered first.
+
+        What follows is decided by ``meta["edges"]`` of the suspended checkpoint: [{"when": JMESPath | null, "to":
+        node | null}], tried in order. ``reject`` stores {"approved": false, "reason": answer} as the answer."""
         ...

@@ -72,7 +72,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One attempt at one node. ``status``: running, completed, failed, abandoned. ``duration`` is in seconds."""
+    """One attempt at one node. ``duration`` is in seconds.
+
+    ``status``: running, completed, failed, waiting (for a human), skipped, abandoned (its process died).
+    """
 
     run_id: str
     ordinal: int
@@ -102,6 +105,7 @@ class StepRecord:
 class Approval:
     """A question to a human. ``status``: open, answered, expired, withdrawn.
 
+    ``kind``: "approval" of a human task, or "question" about a step that was running when its process died.
     In a LangGraph store it is an interrupt of an unfinished task; ``id`` is the interrupt's.
     """
 
@@ -118,6 +122,7 @@ class Approval:
     answer: Value = None
     answered_by: str | None = None
     answered: datetime | None = None
+    kind: str = "approval"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,8 +104,7 @@ def _read(value: Value, origin: str | None, *, whole_graph: bool) -> tuple[Workf
     except ValueError as error:
         return None, [Problem((), f"is not plain JSON: {error}")]
     digest = hashlib.sha256(body.encode()).hexdigest()
-    by_id = {node.id: node for node in nodes}
-    return Workflow(top.workflow_id, top.version, by_id, top.state_schema, body, digest, origin), []
+    return Workflow(top.workflow_id, top.version, tuple(nodes), top.state_schema, body, digest, origin), []
 
 
 def _canonical(value: Value) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -141,7 +142,7 @@ class Workflow:
 
     workflow_id: str
     version: str
-    nodes: Mapping[str, Node]
+    nodes: tuple[Node, ...]
     state_schema: Mapping[str, Value] | None
     body: str
     hash: str
@@ -150,8 +151,29 @@ class Workflow:
     @property
     def start(self) -> str:
         """The first node of the file."""
-        return next(iter(self.nodes))
+        return self.nodes[0].id
+
+    def node(self, name: str) -> Node | None:
+        """The node of that id, None when there is none."""
+        return next((node for node in self.nodes if node.id == name), None)
 
     def definition(self) -> Definition:
         """What a store keeps of it."""
         return Definition(self.hash, self.workflow_id, self.version, self.body, self.origin)
+
+    def code(self) -> str:
+        """What a run of it imports, in words; empty when it imports nothing."""
+        references = [node.run if node.type == "python" else getattr(node, "provider", "") for node in self.nodes]
+        modules = dict.fromkeys(name.split(":")[0] for name in references if ":" in name)
+        return ", ".join(self._found(module) for module in modules)
+
+    def _found(self, module: str) -> str:
+        if self.origin is None:
+            return module
+        file = Path(self.origin)
+        top = module.split(".")[0]
+        if (file.parent / f"{top}.py").exists():
+            return f"{top}.py beside {file.name}"
+        if (file.parent / top).is_dir():
+            return f"{top}/ beside {file.name}"
+        return module

@@ -1,0 +1,324 @@
+"""The executor's records in the native tables: definitions, runs and their step log.
+
+Owns every transition of a run, each decided by a WHERE clause inside one transaction; approvals are in `inbox`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from stores.errors import Conflict, LeaseLost, NotFound, StoreError
+from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.native import steps as step_rows
+from stores.native.inbox import NativeInbox, insert_approval, withdraw
+from stores.native.rows import from_micros, header_at, insert_checkpoint, now, to_micros
+from stores.points import point
+from stores.runs import Definition, Run, RunStatus, StepCommit, StepRecord
+
+_RUN: Final = (
+    "run_id, thread_id, workflow_hash, status, mode, business_id, base, head, until, token, owner, owner_pid,"
+    " requested, recoveries, error, created_at, started_at, ended_at"
+)
+_ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
+_ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
+
+
+class NativeRuns(NativeInbox):
+    """The `stores.protocol.RunStore` part of a native store; see there for what each method promises."""
+
+    def put_definition(self, definition: Definition) -> None:
+        """Keep it; known already: only where it came from is brought up to date."""
+        with self._writing() as db:
+            known = db.execute(
+                "SELECT hash FROM definitions WHERE workflow_id = ? AND version = ?",
+                (definition.workflow_id, definition.version),
+            ).fetchone()
+            if known is not None and known[0] != definition.hash:
+                raise Conflict(
+                    f"{definition.workflow_id} {definition.version} is registered with another body",
+                    hint="Give the changed workflow another version.",
+                )
+            db.execute(
+                "INSERT INTO definitions (hash, workflow_id, version, body, origin, created_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, origin)",
+                (
+                    definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
+                    to_micros(now()),
+                ),
+            )  # fmt: skip
+
+    def definition(self, hash: str) -> Definition:
+        """Raises NotFound."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT hash, workflow_id, version, body, origin FROM definitions WHERE hash = ?", (hash,)
+            ).fetchone()
+        if row is None:
+            raise NotFound(f"no workflow definition {hash}", hint="Run the workflow's file once to register it.")
+        return Definition(*row)
+
+    def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
+        """Insert it as pending; raises Conflict for a thread that is busy, or exists where ``first`` would make it."""
+        with self._writing() as db:
+            if first is not None:
+                _insert_first(db, run, first)
+            head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (run.thread,)).fetchone()
+            if head is None:
+                raise NotFound(f"no thread {run.thread!r} to run", hint="List the threads with `tt-debug threads`.")
+            _insert_run(db, run, head[0])
+            point("native.run-created")
+            return _run_at(db, run.run_id)
+
+    def claim(self, run_id: str, owner: str, pid: int) -> Run:
+        """Take the run for ``owner``; the caller holds the run's kernel lock."""
+        with self._writing() as db:
+            done = db.execute(
+                "UPDATE runs SET token = token + 1, status = 'running', owner = ?, owner_pid = ?, hold_reason = NULL,"
+                " recoveries = recoveries + (status IN ('running', 'crashed')), error = NULL,"
+                " requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?)"
+                " WHERE run_id = ? AND status IN ('pending', 'paused', 'crashed', 'running')",
+                (owner, pid, to_micros(now()), run_id),
+            )
+            if done.rowcount != 1:
+                raise _refused(db, run_id, "be run")
+            point("native.claimed")
+            return _run_at(db, run_id)
+
+    def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
+        """Log the attempt; an earlier one of the run that is still logged as running was abandoned."""
+        with self._writing() as db, _fenced(db, run_id, token) as thread:
+            step_rows.abandon(db, run_id)
+            step_rows.start(db, step, thread, token)
+            point("native.step-started")
+
+    def commit_step(self, commit: StepCommit) -> Header:
+        """One transaction, and one only: the same ``commit_id`` again gives the checkpoint that is there."""
+        with self._writing() as db:
+            done = _committed(db, commit.commit_id)
+            if done is not None:
+                return done
+            with _fenced(db, commit.run_id, commit.token) as thread:
+                _check_head(db, thread, commit.checkpoint)
+                base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
+                header = insert_checkpoint(
+                    db, _with_run(db, commit), token=commit.token, commit_id=commit.commit_id or None
+                )
+                point("native.checkpoint-inserted")
+                step_rows.end(db, commit.step, Ref(thread, "", header.ref.id), base, commit.token)
+                point("native.step-completed")
+                if commit.approval is not None:
+                    insert_approval(db, commit.approval)
+                if commit.following is not None:
+                    step_rows.start(db, commit.following, thread, commit.token)
+                _move(db, commit.run_id, commit.run_status, header.ref.id, commit.error)
+                point("native.run-moved")
+            return header_at(db, header.ref.thread, header.ref.id)
+
+    def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
+        """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
+        with self._writing() as db, _fenced(db, run_id, token) as thread:
+            step_rows.end(db, step, Ref(thread, "", ""), None, token)
+            point("native.step-failed")
+            if run_status is not None:
+                _move(db, run_id, run_status, None, step.error)
+
+    def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:
+        """Set the status and let go of the run."""
+        with self._writing() as db:
+            with _fenced(db, run_id, token):
+                _move(db, run_id, status, None, error)
+            return _run_at(db, run_id)
+
+    def requeue(self, run_id: str, until: str | None) -> Run:
+        """paused, crashed or failed → pending. Raises Conflict from any other status."""
+        with self._writing() as db:
+            thread = _run_at(db, run_id).thread
+            done = db.execute(
+                "UPDATE runs SET status = 'pending', until = ?, requested = NULL, error = NULL, ended_at = NULL"
+                " WHERE run_id = ? AND status IN ('paused', 'crashed', 'failed')"
+                f" AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = ? AND run_id <> ? AND status IN {_ACTIVE})",
+                (until, run_id, thread, run_id),
+            )
+            if done.rowcount != 1:
+                raise _busy(db, thread, run_id) or _refused(db, run_id, "go on")
+            return _run_at(db, run_id)
+
+    def request(self, run_id: str, what: str) -> Run:
+        """Ask a running owner to "pause" or "cancel"; done at once where nobody runs it."""
+        if what not in ("pause", "cancel"):
+            raise ValueError(f"a run can be asked to pause or cancel, not to {what}")
+        with self._writing() as db:
+            asked = db.execute(
+                "UPDATE runs SET requested = CASE requested WHEN 'cancel' THEN requested ELSE ? END"
+                " WHERE run_id = ? AND status = 'running'",
+                (what, run_id),
+            )
+            if asked.rowcount != 1:
+                self._stop_idle(db, run_id, what)
+            return _run_at(db, run_id)
+
+    def _stop_idle(self, db: sqlite3.Connection, run_id: str, what: str) -> None:
+        if what == "cancel":
+            moved = db.execute(
+                "UPDATE runs SET status = 'cancelled', ended_at = ? WHERE run_id = ?"
+                " AND status IN ('pending', 'waiting_human', 'paused', 'crashed')",
+                (to_micros(now()), run_id),
+            )
+            withdraw(db, run_id)
+            step_rows.abandon(db, run_id)
+        else:
+            # What waits for an answer, or is paused or crashed, stands still already.
+            moved = db.execute(
+                "UPDATE runs SET status = CASE status WHEN 'pending' THEN 'paused' ELSE status END"
+                " WHERE run_id = ? AND status IN ('pending', 'waiting_human', 'paused', 'crashed')",
+                (run_id,),
+            )
+        if moved.rowcount != 1:
+            raise _refused(db, run_id, what)
+
+    def run(self, run_id: str) -> Run:
+        """Raises NotFound."""
+        with self._reading() as db:
+            return _run_at(db, run_id)
+
+    def runs(self, thread: str | None = None) -> tuple[Run, ...]:
+        """Newest first."""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_RUN} FROM runs WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY created_at DESC, rowid DESC",
+                (thread,),
+            ).fetchall()
+        return tuple(_run_of(row) for row in rows)
+
+    def steps(self, run_id: str | None = None, ref: Ref | None = None) -> tuple[StepRecord, ...]:
+        """The log of a run, without inputs; or the attempts at ``ref`` with the state they started from."""
+        with self._reading() as db:
+            return step_rows.of_run(db, run_id) if ref is None else step_rows.at(db, ref, run_id)
+
+    def visits(self, ref: Ref) -> Mapping[str, int]:
+        """How often each node was completed on the line that ends at ``ref``, across forks."""
+        with self._reading() as db:
+            return step_rows.visits(db, ref)
+
+
+@contextmanager
+def _fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
+    """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
+    row = db.execute(
+        "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id",
+        (to_micros(now()), run_id, token),
+    ).fetchone()
+    if row is None:
+        found = _run_at(db, run_id)
+        raise LeaseLost(
+            f"run {run_id} is {found.status} under token {found.token}; token {token} may not write any more",
+            hint="Stop: another process owns the run.",
+        )
+    yield row[0]
+
+
+def _move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, error: str | None) -> None:
+    """The run's status and head; whoever leaves "running" lets go of it."""
+    running = status == RunStatus.RUNNING
+    db.execute(
+        "UPDATE runs SET status = ?, head = coalesce(?, head), error = ?, ended_at = ?,"
+        " requested = CASE WHEN ? THEN requested END, owner = CASE WHEN ? THEN owner END,"
+        " owner_pid = CASE WHEN ? THEN owner_pid END WHERE run_id = ?",
+        (status, head, error, to_micros(now()) if status in _ENDED else None, running, running, running, run_id),
+    )
+    if status == RunStatus.CANCELLED:
+        withdraw(db, run_id)
+        step_rows.abandon(db, run_id)
+
+
+def _insert_first(db: sqlite3.Connection, run: Run, first: NewCheckpoint) -> None:
+    if db.execute("SELECT 1 FROM threads WHERE thread_id = ?", (first.ref.thread,)).fetchone() is not None:
+        raise Conflict(f"thread {first.ref.thread!r} exists", hint="Choose another name, or resume that thread.")
+    meta = {**first.meta, "run_id": run.run_id, "workflow_hash": run.workflow_hash}
+    insert_checkpoint(db, replace(first, meta=meta))
+    db.execute("UPDATE threads SET business_id = ? WHERE thread_id = ?", (run.business_id, run.thread))
+
+
+def _insert_run(db: sqlite3.Connection, run: Run, head: str) -> None:
+    if db.execute("SELECT 1 FROM definitions WHERE hash = ?", (run.workflow_hash,)).fetchone() is None:
+        raise NotFound(f"no workflow definition {run.workflow_hash}", hint="Register the definition first.")
+    done = db.execute(
+        "INSERT OR IGNORE INTO runs (run_id, thread_id, workflow_hash, status, mode, base, head, until, created_at,"
+        " business_id) SELECT ?1, ?2, ?3, 'pending', ?4, ?5, ?6, ?7, ?8, coalesce(?9, business_id, ?2)"
+        f" FROM threads WHERE thread_id = ?2 AND NOT EXISTS"
+        f" (SELECT 1 FROM runs WHERE thread_id = ?2 AND status IN {_ACTIVE})",
+        (
+            run.run_id, run.thread, run.workflow_hash, run.mode, run.base.id if run.base else head,
+            run.head.id if run.head else head, run.until, to_micros(run.created or now()), run.business_id,
+        ),
+    )  # fmt: skip
+    if done.rowcount != 1:
+        raise _busy(db, run.thread, run.run_id) or Conflict(f"run {run.run_id} exists", hint="Choose a new run id.")
+
+
+def _busy(db: sqlite3.Connection, thread: str, run_id: str) -> StoreError | None:
+    row = db.execute(
+        f"SELECT run_id, status FROM runs WHERE thread_id = ? AND run_id <> ? AND status IN {_ACTIVE}",
+        (thread, run_id),
+    ).fetchone()
+    if row is None:
+        return None
+    return Conflict(f"run {row[0]} of thread {thread!r} is {row[1]}", hint="Resume that run, or cancel it first.")
+
+
+def _refused(db: sqlite3.Connection, run_id: str, what: str) -> StoreError:
+    found = _run_at(db, run_id)
+    hint = "Answer its question first." if found.status == RunStatus.WAITING else "Fork the thread to go on from it."
+    return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
+
+
+def _committed(db: sqlite3.Connection, commit_id: str) -> Header | None:
+    if not commit_id:
+        return None
+    row = db.execute("SELECT thread_id, checkpoint_id FROM checkpoints WHERE commit_id = ?", (commit_id,)).fetchone()
+    return None if row is None else header_at(db, row[0], row[1])
+
+
+def _check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None:
+    head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
+    parent = None if new.parent is None else new.parent.id
+    if head is not None and head[0] not in (parent, new.ref.id):
+        raise Conflict(
+            f"the head of thread {thread!r} moved from {parent} to {head[0]} while the step ran",
+            hint="Resume from the new head, or fork from the old one.",
+        )
+
+
+def _with_run(db: sqlite3.Connection, commit: StepCommit) -> NewCheckpoint:
+    """The checkpoint with the run's columns; a step that is only asked or given up was no visit of its node."""
+    visit = commit.step.visit if commit.step.status in ("completed", "skipped") else None
+    hash = db.execute("SELECT workflow_hash FROM runs WHERE run_id = ?", (commit.run_id,)).fetchone()[0]
+    meta = {**commit.checkpoint.meta, "run_id": commit.run_id, "workflow_hash": hash, "visit": visit}
+    return replace(commit.checkpoint, meta=meta)
+
+
+def _run_at(db: sqlite3.Connection, run_id: str) -> Run:
+    row = db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"no run {run_id}", hint="List the runs with `tt-debug runs`.")
+    return _run_of(row)
+
+
+def _run_of(row: tuple[Value, ...]) -> Run:
+    (
+        run_id, thread, workflow_hash, status, mode, business_id, base, head, until, token, owner, pid, requested,
+        recoveries, error, created, started, ended,
+    ) = row  # fmt: skip
+    return Run(
+        run_id, thread, workflow_hash, status, mode, business_id, _ref(thread, base), _ref(thread, head), until, token,
+        owner, pid, requested, recoveries, error, from_micros(created), from_micros(started), from_micros(ended),
+    )  # fmt: skip
+
+
+def _ref(thread: str, id: str | None) -> Ref | None:
+    return None if id is None else Ref(thread, "", id)

@@ -1,0 +1,140 @@
+"""Rows of the step log: one a try at a node.
+
+Every function works inside a transaction of its caller. The state a step started from is not stored twice: its
+row names the checkpoint, and the state is read from there when asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+from stores.errors import Corrupt
+from stores.model import Ref, Value
+from stores.native.rows import from_micros, from_text, now, to_micros, to_text
+from stores.runs import StepRecord
+
+_COLUMNS: Final = (
+    "s.run_id, s.ordinal, s.node, s.attempt, s.visit, s.status, s.output, s.started_at, s.ended_at, s.error,"
+    " s.error_class, s.retryable, s.next_attempt_at, s.log"
+)
+
+# The line from a checkpoint up, across the threads it was forked from.
+_LINE: Final = """
+WITH RECURSIVE line(thread_id, checkpoint_id) AS (
+  SELECT ?, ?
+  UNION ALL
+  SELECT coalesce(c.parent_thread, c.thread_id), c.parent_id
+  FROM line JOIN checkpoints c ON c.thread_id = line.thread_id AND c.checkpoint_id = line.checkpoint_id
+  WHERE c.parent_id IS NOT NULL)
+"""
+
+
+def start(db: sqlite3.Connection, step: StepRecord, thread: str, token: int) -> None:
+    """Insert an attempt as running from the thread's head."""
+    db.execute(
+        "INSERT INTO steps (run_id, ordinal, attempt, node, visit, token, status, thread_id, base, started_at, substep)"
+        " SELECT ?, ?, ?, ?, ?, ?, 'running', thread_id, head, ?, '' FROM threads WHERE thread_id = ?",
+        (
+            step.run_id, step.ordinal, step.attempt, step.node, step.visit, token,
+            to_micros(step.started or now()), thread,
+        ),
+    )  # fmt: skip
+
+
+def abandon(db: sqlite3.Connection, run_id: str) -> None:
+    """Whoever ran or asked what is still logged so has gone."""
+    db.execute(
+        "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status IN ('running', 'waiting')",
+        (to_micros(now()), run_id),
+    )
+
+
+def end(db: sqlite3.Connection, step: StepRecord, at: Ref, base: str | None, token: int) -> None:
+    """How an attempt ended, at the checkpoint ``at`` (its id empty when it made none).
+
+    A try that was never logged as running is inserted, as one from ``base``; others still running are abandoned.
+    """
+    ended = {
+        "status": step.status,
+        "ended_at": None if step.status == "waiting" else to_micros(step.ended or now()),
+        "checkpoint_id": at.id or None,
+        "output": None if step.output is None else to_text(step.output, step.node),
+        "error": step.error,
+        "error_class": step.error_class,
+        "retryable": step.retryable,
+        "next_attempt_at": to_micros(step.next_attempt_at),
+        "log": to_text(list(step.log), "log") if step.log else None,
+        "token": token,
+    }
+    key = {"run_id": step.run_id, "ordinal": step.ordinal, "attempt": step.attempt}
+    done = db.execute(
+        f"UPDATE steps SET {', '.join(f'{name} = :{name}' for name in ended)}"
+        " WHERE run_id = :run_id AND ordinal = :ordinal AND attempt = :attempt AND substep = '' AND status = 'running'",
+        {**ended, **key},
+    )
+    abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
+    db.execute(abandon_others, (to_micros(now()), step.run_id))
+    if done.rowcount != 1:
+        started = to_micros(step.started or step.ended or now())
+        row = {
+            **ended, **key, "node": step.node, "visit": step.visit, "thread_id": at.thread, "base": base,
+            "started_at": started, "substep": "",
+        }  # fmt: skip
+        marks = ", ".join(f":{name}" for name in row)
+        db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
+
+
+def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]:
+    """Every attempt of a run, or of all runs, oldest first; inputs are left out."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM steps s WHERE ?1 IS NULL OR s.run_id = ?1 ORDER BY s.run_id, s.ordinal, s.attempt",
+        (run_id,),
+    )
+    return tuple(_record(row, None) for row in rows)
+
+
+def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord, ...]:
+    """All attempts of the step that ended at ``ref``, then those of a step that started there and ended nowhere."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS}, s.base FROM steps s WHERE s.thread_id = ?1 AND (?3 IS NULL OR s.run_id = ?3) AND ("
+        " EXISTS (SELECT 1 FROM steps e WHERE e.thread_id = ?1 AND e.checkpoint_id = ?2"
+        "  AND e.run_id = s.run_id AND e.ordinal = s.ordinal)"
+        " OR s.base = ?2 AND NOT EXISTS (SELECT 1 FROM steps e WHERE e.run_id = s.run_id AND e.ordinal = s.ordinal"
+        "  AND e.checkpoint_id IS NOT NULL))"
+        " ORDER BY s.started_at, s.ordinal, s.attempt",
+        (ref.thread, ref.id, run_id),
+    ).fetchall()
+    states = {base: _state(db, ref.thread, base) for base in {row[-1] for row in rows}}
+    return tuple(_record(row[:-1], states[row[-1]]) for row in rows)
+
+
+def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
+    """The visits of every node on the line that ends at ``ref``."""
+    rows = db.execute(
+        f"{_LINE} SELECT c.nodes, max(c.visit) FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
+        " WHERE c.visit IS NOT NULL GROUP BY c.nodes",
+        (ref.thread, ref.id),
+    ).fetchall()
+    return {from_text(nodes)[0]: visit for nodes, visit in rows}
+
+
+def _state(db: sqlite3.Connection, thread: str, id: str | None) -> Value:
+    """The state at a checkpoint of the thread, or where the thread was forked; None when it cannot be read."""
+    row = db.execute("SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (thread, id)).fetchone()
+    try:
+        return None if row is None else from_text(row[0])
+    except Corrupt:
+        return None
+
+
+def _record(row: tuple[Value, ...], input: Value) -> StepRecord:
+    (run_id, ordinal, node, attempt, visit, status, output, started, ended, error, kind, retryable, following, log) = (
+        row
+    )
+    return StepRecord(
+        run_id, ordinal, node, attempt, visit, status, input, from_text(output), from_micros(started),
+        from_micros(ended), error, kind, None if retryable is None else bool(retryable), from_micros(following),
+        tuple(from_text(log) or ()),
+    )  # fmt: skip

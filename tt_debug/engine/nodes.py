@@ -1,0 +1,166 @@
+"""Calling a node: finding the user's function, giving it the state, and checking that its result can be stored.
+
+Runs in the child process only. Owns the border to user code; what happens to a failure is the runner's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import inspect
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any, TypeAlias
+
+from stores.codec import json as codec
+from stores.errors import Invalid
+from stores.model import Value
+from tt_debug.engine import providers
+from tt_debug.engine.context import DELETE, Context
+from tt_debug.engine.plan import merge
+from tt_debug.engine.retry import FatalError
+from tt_debug.engine.schemas import schema_fault
+from tt_debug.engine.workflow import HumanNode, ModelNode, Node, Workflow
+
+Function: TypeAlias = Callable[..., Any]
+
+
+def look_beside(folder: str | None) -> None:
+    """Let the workflow's folder serve imports first, and the working directory last."""
+    if folder is not None and folder not in sys.path:
+        sys.path.insert(0, folder)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResult:
+    """What a node gave (a deleted key as null), and the state with it merged in, as JSON."""
+
+    output: dict[str, Value]
+    state: bytes
+
+
+def call_node(workflow: Workflow, node: Node, state: bytes, ctx: Context) -> NodeResult:
+    """Run the node on its own copy of ``state``.
+
+    Raises FatalError for a result that cannot be stored, and whatever the user's code raises.
+    """
+    before = codec.loads(state)
+    with _limit(node):
+        raw = _raw_result(node, codec.loads(state), ctx)
+    result = _checked(node, raw)
+    merged = merge(before, result, DELETE)
+    try:
+        text = codec.dumps(merged)
+    except Invalid as error:
+        raise FatalError(f"the result of {node.id} cannot be saved: {error}") from error
+    _check_schema(workflow, merged, node)
+    return NodeResult({key: None if value is DELETE else value for key, value in result.items()}, text)
+
+
+def _raw_result(node: Node, state: dict[str, Value], ctx: Context) -> Value:
+    if isinstance(node, HumanNode):
+        raise TypeError(f"{node.id} is a human task: it is asked, not called")
+    if isinstance(node, ModelNode):
+        return {node.output_key: providers.answer(node, state, ctx, _call_provider)}
+    return _awaited(_call(find(node.run), (state, ctx), 1))
+
+
+def _call_provider(reference: str, prompt: str, state: Mapping[str, Value], ctx: Context) -> Value:
+    return _awaited(_call(find(reference), (prompt, state, ctx), 1))
+
+
+def _checked(node: Node, raw: Value) -> dict[str, Value]:
+    if raw is None:
+        return {}
+    if not isinstance(raw, Mapping):
+        raise FatalError(f"{node.id} returned {type(raw).__name__}; a node returns a mapping to merge, or None")
+    return {key: _plain(value) for key, value in raw.items()}
+
+
+def _plain(value: Value) -> Value:
+    """Tuples as lists, subclasses of dict and list as what they are; everything else is the codec's to judge."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _check_schema(workflow: Workflow, state: Mapping[str, Value], node: Node) -> None:
+    fault = None if workflow.state_schema is None else schema_fault(workflow.state_schema, state)
+    if fault is not None:
+        raise FatalError(f"the state after {node.id} breaks the state_schema: {fault}")
+
+
+def find(reference: str) -> Function:
+    """The function that ``module:function`` names. Raises FatalError when there is none."""
+    name, _, attribute = reference.partition(":")
+    try:
+        target: Any = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or name
+        raise FatalError(f"{reference}: there is no module {missing!r} beside the workflow or on the path") from error
+    _refuse_namesake(name, target)
+    for part in attribute.split("."):
+        if not hasattr(target, part):
+            raise FatalError(f"{reference}: {name} has no {part!r}")
+        target = getattr(target, part)
+    if not callable(target):
+        raise FatalError(f"{reference} is a {type(target).__name__}, not a function")
+    return target  # type: ignore[no-any-return]
+
+
+def _refuse_namesake(name: str, found: ModuleType) -> None:
+    """A file beside the workflow that bears the name of a module already in use would silently not be taken."""
+    top = name.split(".")[0]
+    folder = Path(sys.path[0])
+    beside = [path for path in (folder / f"{top}.py", folder / top / "__init__.py") if path.exists()]
+    origin = getattr(sys.modules[top], "__file__", None)
+    if beside and (origin is None or Path(origin).resolve() != beside[0].resolve()):
+        raise FatalError(f"{beside[0].name} beside the workflow is hidden by {origin or found.__name__}: rename it")
+
+
+def _call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:
+    """Call with as many of the arguments, from the front, as the function takes."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # some builtins have no signature
+        return function(*arguments[:least])
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    taken = sum(parameter.kind in positional for parameter in parameters)
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
+        taken = len(arguments)
+    return function(*arguments[: max(least, min(taken, len(arguments)))])
+
+
+def _awaited(value: Any) -> Any:
+    """The result of an async function; any other value as it is."""
+    return asyncio.run(value) if inspect.iscoroutine(value) else value
+
+
+@contextmanager
+def _limit(node: Node) -> Iterator[None]:
+    """Raise TimeoutError in the node when it runs longer than its ``timeout_s``."""
+    if node.timeout_s is None:
+        yield
+        return
+
+    def expired(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"{node.id} ran longer than {node.timeout_s:g} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, node.timeout_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

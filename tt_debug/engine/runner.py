@@ -1,0 +1,188 @@
+"""One run, from its claim to its end: call a node, make its result durable, go on.
+
+Owns the order of things: what happens to a step found running, attempts and the waits between them, stopping.
+What runs next is `plan`, calling a node is `nodes`, every durable transition is `transitions`.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NoReturn
+
+from stores.errors import Invalid, LeaseLost
+from stores.model import Header, Ref, Status
+from stores.points import point
+from stores.runs import Run, RunStatus, StepRecord
+from tt_debug.engine.context import Context
+from tt_debug.engine.nodes import NodeResult, call_node
+from tt_debug.engine.plan import NoWayOn, next_node
+from tt_debug.engine.prompts import MissingName, fill
+from tt_debug.engine.recover import Standing, standing
+from tt_debug.engine.retry import Failure, classify, wait_before_next
+from tt_debug.engine.transitions import STATUS, Ended, Orders, Question, Surroundings, Transitions
+from tt_debug.engine.workflow import HumanNode, Node, Workflow
+
+_SLICE: Final = 0.25  # seconds of a wait after which a request to stop is looked for
+_LONGEST_WAIT: Final = 3600.0  # seconds; a clock that jumped back must not keep a run waiting for days
+
+INTERRUPTED: Final = ("retry", "skip", "fail")
+"""The answers to what to do with a step whose process died while it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended. ``status`` is a `stores.model.Status`."""
+
+    status: str
+    head: Ref
+    error: str | None = None
+
+
+class Runner:
+    """Runs one claimed run until it ends, waits, pauses or fails."""
+
+    def __init__(self, run: Run, workflow: Workflow, orders: Orders, around: Surroundings) -> None:
+        self._workflow = workflow
+        self._around = around
+        self._on = Transitions(run, workflow, orders, around)
+
+    def go(self) -> Ending:
+        """Run. Raises StoreError when the store fails for good; the run then stands where it was last durable."""
+        try:
+            record, failed = self._start()
+            while True:
+                record = self._step(record, failed)
+                failed = 0
+        except Ended as end:
+            ending = Ending(STATUS[end.status], self._on.place.head, end.error)
+        except LeaseLost as lost:
+            # Another process goes on with it: this one knows nothing about the run any more.
+            ending = Ending(Status.RUNNING, self._on.place.head, f"another process took the run over: {lost}")
+        self._on.tell("run_ended", status=ending.status, head=ending.head.id, error=ending.error)
+        return ending
+
+    def _start(self) -> tuple[StepRecord, int]:
+        """The first step, durably running, and how often it failed before in this series of attempts."""
+        header, log = self._on.load()
+        following = header.next[0] if header.next else None
+        self._on.tell(
+            "run_started",
+            workflow=self._workflow.workflow_id,
+            version=self._workflow.version,
+            next=list(header.next),
+            base=header.ref.id,
+        )
+        if following is None:
+            self._finish_line(header)
+        if self._workflow.node(following or "") is None:
+            name = f"{self._workflow.workflow_id} {self._workflow.version}"
+            self._on.finish(RunStatus.FAILED, f"the next node is {following!r}, and {name} has none of that name")
+        stopped = self._on.stop_before(following or "")
+        if stopped is not None:
+            self._on.finish(stopped)
+        found = standing(log)
+        return self._first(header, following or "", found), found.failed
+
+    def _finish_line(self, header: Header) -> NoReturn:
+        """Nothing is next: the run is done, or an answer after which no edge matched ends it as failed."""
+        if header.source == "answer" and header.nodes:
+            try:
+                next_node(self._workflow, header.nodes[0], self._on.state())
+            except NoWayOn as error:
+                self._on.finish(RunStatus.FAILED, str(error))
+        self._on.finish(RunStatus.COMPLETED)
+
+    def _first(self, header: Header, node: str, found: Standing) -> StepRecord:
+        record = self._on.record(node, found.ordinal, found.attempt)
+        match self._policy(header, record, found):
+            case "skip":
+                return self._on.commit(replace(record, status="skipped", ended=record.started), self._on.place.state)
+            case "fail":
+                error = f"{node} was running when its process died, and is not to run again"
+                self._on.failed(record, Failure(error, "Interrupted", False), None)
+            case "ask":
+                prompt = f"{node} was running when its process died: retry it, skip it, or fail the run?"
+                ended = replace(record, status="abandoned", ended=record.started)
+                self._on.suspend(ended, Question(prompt, {"enum": list(INTERRUPTED)}, "question"))
+        if found.wait_until is not None:
+            self._wait(found.wait_until)
+            record = replace(record, started=self._on.now())
+        self._on.begin(record)
+        return record
+
+    def _policy(self, header: Header, record: StepRecord, found: Standing) -> str:
+        """What to do with the first step: only one that was found running is not simply run."""
+        if header.source == "answer" and header.meta.get("kind") == "question":
+            answer = header.meta.get("answer")
+            return answer if answer in INTERRUPTED else "fail"
+        node = self._node(record)
+        same = found.interrupted is not None and found.interrupted.node == record.node
+        return node.on_interrupt if same and not isinstance(node, HumanNode) else "retry"
+
+    def _step(self, record: StepRecord, failed: int) -> StepRecord:
+        """Run one node to its durable end, through its retries. Gives the next step, which is running already."""
+        node = self._node(record)
+        while True:
+            self._on.tell("step_started", node=node.id, step=self._on.place.step + 1, attempt=record.attempt)
+            lines: list[str] = []
+            outcome = self._ask(node, record) if isinstance(node, HumanNode) else self._call(node, record, lines)
+            record = replace(record, ended=self._on.now(), log=tuple(lines))
+            if not isinstance(outcome, Failure):
+                point("run.node-returned")
+                try:
+                    done = replace(record, status="completed", output=outcome.output)
+                    return self._on.commit(done, outcome.state)
+                except Invalid as error:
+                    outcome = Failure(f"the result of {node.id} cannot be saved: {error}", "Invalid", False)
+            failed += 1
+            record = self._again(node, record, outcome, failed)
+
+    def _call(self, node: Node, record: StepRecord, lines: list[str]) -> NodeResult | Failure:
+        def say(text: str) -> None:
+            lines.append(text)
+            self._on.tell("log", node=node.id, text=text)
+
+        run = self._on.run
+        context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say)
+        try:
+            return call_node(self._workflow, node, self._on.place.state, context)
+        except BaseException as error:  # noqa: BLE001  user code: whatever it raises is its failure, never ours
+            trace = "".join(traceback.format_exception(error))
+            sys.stderr.write(trace)
+            lines.extend(trace.splitlines())
+            return classify(error)
+
+    def _ask(self, node: HumanNode, record: StepRecord) -> Failure:
+        """End the run at a human task; comes back only when the question cannot even be asked."""
+        try:
+            prompt = f"{node.id}: approve?" if node.prompt is None else fill(node.prompt, self._on.state())
+        except MissingName as error:
+            return Failure(f"the prompt of {node.id} cannot be filled: {error}", "MissingName", False)
+        return self._on.suspend(replace(record, status="waiting"), Question(prompt, node.response_schema))
+
+    def _again(self, node: Node, record: StepRecord, failure: Failure, failed: int) -> StepRecord:
+        """The next attempt, durably running, after its wait; raises Ended when there is none."""
+        ended = self._on.failed(record, failure, wait_before_next(node.retry, failed, failure))
+        if ended.next_attempt_at is not None:
+            self._wait(ended.next_attempt_at)
+        record = self._on.record(node.id, record.ordinal, record.attempt + 1)
+        self._on.begin(record)
+        return record
+
+    def _wait(self, until: datetime) -> None:
+        """Sleep until then; a request to stop ends the run at once, and the rest of the wait is kept for later."""
+        clock = self._around.clock
+        end = clock.now().timestamp() + min(_LONGEST_WAIT, (until - clock.now()).total_seconds())
+        while (rest := end - clock.now().timestamp()) > 0:
+            stopped = self._on.stop_before("")
+            if stopped is not None:
+                self._on.finish(stopped)
+            clock.sleep(min(rest, _SLICE))
+
+    def _node(self, record: StepRecord) -> Node:
+        node = self._workflow.node(record.node)
+        assert node is not None  # every edge was checked when the definition was read
+        return node

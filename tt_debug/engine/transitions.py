@@ -1,0 +1,272 @@
+"""The durable transitions of one run, each one call of the store, and the event that tells of it afterwards.
+
+Owns the run's place: its head, the state there, the visits so far. Calls no node and decides no retry.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final, NoReturn
+
+from stores.codec import json as codec
+from stores.ids import new_id
+from stores.model import Header, NewCheckpoint, Ref, Status, Value
+from stores.points import point
+from stores.protocol import RunStore
+from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from tt_debug.engine.events import Event
+from tt_debug.engine.plan import NoWayOn, next_node
+from tt_debug.engine.retry import Failure
+from tt_debug.engine.workflow import Workflow
+
+STATUS: Final[Mapping[str, str]] = {
+    RunStatus.COMPLETED: Status.DONE,
+    RunStatus.WAITING: Status.WAITING,
+    RunStatus.PAUSED: Status.PAUSED,
+    RunStatus.FAILED: Status.FAILED,
+    RunStatus.CANCELLED: Status.CANCELLED,
+}
+"""A run's last status as listings and events name it."""
+
+
+class Clock:
+    """The time and the passing of it; tests give their own."""
+
+    def now(self) -> datetime:
+        """In UTC."""
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        """Block."""
+        time.sleep(seconds)
+
+
+class StopFlag:
+    """Set by SIGINT: stop after the current step."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def listen(self) -> None:
+        """Take SIGINT from now on, instead of a KeyboardInterrupt in the middle of a node."""
+        signal.signal(signal.SIGINT, lambda *_: setattr(self, "asked", True))
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """Where the user wants the run to stop, if anywhere: before a node, or after one step."""
+
+    until: str | None = None
+    single_step: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run is run with. ``tell`` gets every event once what it says is durable."""
+
+    store: RunStore
+    tell: Callable[[Event], None]
+    stop: StopFlag
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The durable point that a run stands on. ``state`` is JSON."""
+
+    head: Ref
+    step: int
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a human is asked. ``kind``: "approval" for a human task, "question" about a step found running."""
+
+    prompt: str
+    schema: Mapping[str, Value] | None = None
+    kind: str = "approval"
+
+
+class Ended(Exception):
+    """The run's last transition is durable. ``status`` is a `RunStatus`."""
+
+    def __init__(self, status: str, error: str | None = None) -> None:
+        super().__init__(status)
+        self.status = status
+        self.error = error
+
+
+class Transitions:
+    """One claimed run and where it stands. Every method raises LeaseLost once another process owns the run."""
+
+    def __init__(self, run: Run, workflow: Workflow, orders: Orders, around: Surroundings) -> None:
+        self.run = run
+        self._workflow = workflow
+        self._orders = orders
+        self._store = around.store
+        self._around = around
+        self._visits: dict[str, int] = {}
+        self._committed = 0
+        self.place = Place(run.head or Ref(run.thread, "", ""), -1, b"{}")
+
+    def tell(self, kind: str, **fields: Value) -> None:
+        """Emit an event of this run."""
+        self._around.tell(Event(kind, self.run.run_id, self.run.thread, self.now().isoformat(), fields))
+
+    def now(self) -> datetime:
+        """In UTC."""
+        return self._around.clock.now()
+
+    def load(self) -> tuple[Header, tuple[StepRecord, ...]]:
+        """Stand on the thread's head; its header and the run's log so far."""
+        checkpoint = self._store.load(self._store.head(self.run.thread))
+        header = checkpoint.header
+        step = -1 if header.step is None else header.step
+        self.place = Place(header.ref, step, codec.dumps(dict(checkpoint.state)))
+        self._visits = dict(self._store.visits(header.ref))
+        return header, self._store.steps(self.run.run_id)
+
+    def state(self) -> dict[str, Value]:
+        """The values of the state here, a copy."""
+        values: dict[str, Value] = codec.loads(self.place.state)
+        return values
+
+    def record(self, node: str, ordinal: int, attempt: int = 1) -> StepRecord:
+        """An attempt that starts now."""
+        visit = self._visits.get(node, 0) + 1
+        return StepRecord(self.run.run_id, ordinal, node, attempt, visit, started=self.now())
+
+    def begin(self, record: StepRecord) -> None:
+        """Log an attempt as running, before its node is called."""
+        self._store.start_step(self.run.run_id, self.run.token, record)
+        point("run.step-started")
+
+    def stop_before(self, node: str, steps: int = 0) -> str | None:
+        """The status that the run stops with before ``node``, None to go on. ``steps`` are those done until then."""
+        requested = self._store.run(self.run.run_id).requested
+        if requested == "cancel":
+            return RunStatus.CANCELLED
+        if requested == "pause" or self._around.stop.asked or node == self._orders.until:
+            return RunStatus.PAUSED
+        return RunStatus.PAUSED if self._orders.single_step and steps else None
+
+    def finish(self, status: str, error: str | None = None) -> NoReturn:
+        """End or stop the run without a checkpoint."""
+        self._store.finish(self.run.run_id, self.run.token, status, error)
+        point("run.finished")
+        raise Ended(status, error)
+
+    def commit(self, record: StepRecord, state: bytes) -> StepRecord:
+        """The step is done: its checkpoint, and the next step running, in one transaction. Gives that next step.
+
+        Raises Ended when there is none, Invalid (nothing written) when the store cannot hold the state.
+        """
+        values = codec.loads(state)
+        status, following, error = self._after(record.node, values)
+        self._visits[record.node] = record.visit
+        upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
+        checkpoint = self._checkpoint(record.node, values, following, status)
+        point("run.step-before-commit")
+        header = self._store.commit_step(
+            StepCommit(
+                self.run.run_id, self.run.token, record, checkpoint,
+                run_status=status, following=upcoming, error=error, commit_id=_commit_id(record),
+            )
+        )  # fmt: skip
+        point("run.step-committed")
+        self.place = Place(header.ref, self.place.step + 1, state)
+        self._committed += 1
+        self.tell(
+            "step_finished",
+            node=record.node,
+            step=self.place.step,
+            checkpoint=header.ref.id,
+            duration_ms=round((record.duration or 0.0) * 1000, 3),
+            next=list(header.next),
+        )
+        if upcoming is None:
+            raise Ended(status, error)
+        return upcoming
+
+    def suspend(self, record: StepRecord, question: Question) -> NoReturn:
+        """End the run durably until a human has answered; the answer's checkpoint is the next on this line."""
+        values = codec.loads(self.place.state)
+        checkpoint = self._checkpoint(record.node, values, record.node, RunStatus.WAITING)
+        approval = Approval(
+            id=f"{self.run.run_id}-{record.ordinal}-{record.attempt}",
+            thread=self.run.thread, ns="", checkpoint=checkpoint.ref.id, node=record.node,
+            prompt=question.prompt, schema=question.schema, since=self.now(), run_id=self.run.run_id,
+            kind=question.kind,
+        )  # fmt: skip
+        node = self._workflow.node(record.node)
+        edges = [] if node is None else [{"when": edge.when, "to": edge.to} for edge in node.next]
+        suspended = replace(checkpoint, source="suspend", meta={"edges": edges})
+        point("run.suspend-before-commit")
+        header = self._store.commit_step(
+            StepCommit(
+                self.run.run_id, self.run.token, record, suspended,
+                run_status=RunStatus.WAITING, approval=approval, commit_id=_commit_id(record),
+            )
+        )  # fmt: skip
+        point("run.suspended")
+        self.place = Place(header.ref, self.place.step + 1, self.place.state)
+        self.tell("waiting", node=record.node, approval=approval.id, prompt=question.prompt, ns="")
+        raise Ended(RunStatus.WAITING)
+
+    def failed(self, record: StepRecord, failure: Failure, retry_in: float | None) -> StepRecord:
+        """Log a failed attempt. Gives it back with the time of the next one; raises Ended when it was the last."""
+        now = self.now()
+        ended = replace(
+            record, status="failed", ended=now, error=failure.error, error_class=failure.error_class,
+            retryable=failure.retryable,
+            next_attempt_at=None if retry_in is None else now + timedelta(seconds=retry_in),
+        )  # fmt: skip
+        status = RunStatus.FAILED if retry_in is None else None
+        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status)
+        point("run.step-failed")
+        self.tell("step_failed", node=record.node, attempt=record.attempt, error=failure.error, retry_in=retry_in)
+        if retry_in is None:
+            raise Ended(RunStatus.FAILED, failure.error)
+        return ended
+
+    def _after(self, node: str, values: Mapping[str, Value]) -> tuple[str, str | None, str | None]:
+        """The run's status after the node, the node that follows, and the error when none can."""
+        try:
+            following = next_node(self._workflow, node, values)
+        except NoWayOn as error:
+            return RunStatus.FAILED, None, str(error)
+        if following is None:
+            return RunStatus.COMPLETED, None, None
+        status = self.stop_before(following, self._committed + 1)
+        return status or RunStatus.RUNNING, following, None
+
+    def _checkpoint(self, node: str, values: Mapping[str, Value], following: str | None, status: str) -> NewCheckpoint:
+        step = self.place.step + 1
+        return NewCheckpoint(
+            ref=Ref(self.run.thread, "", new_id(step, self.place.head.id)),
+            parent=self.place.head,
+            state=values,
+            source="step",
+            step=step,
+            nodes=(node,),
+            next=() if following is None else (following,),
+            status=_CHECKPOINT_STATUS.get(status, Status.UNFINISHED),
+        )
+
+
+# A checkpoint's own status never changes; whether its run is paused or cancelled is the run's to say.
+_CHECKPOINT_STATUS: Final[Mapping[str, str]] = {
+    RunStatus.COMPLETED: Status.DONE,
+    RunStatus.WAITING: Status.WAITING,
+    RunStatus.FAILED: Status.FAILED,
+}
+
+
+def _commit_id(record: StepRecord) -> str:
+    """The same for a repeated commit of the same attempt, so that an unclear COMMIT can be looked up."""
+    return f"{record.run_id}/{record.ordinal}/{record.attempt}"

@@ -1,0 +1,199 @@
+"""A run as a child process: `python -m tt_debug.engine.worker` runs it, `run_workflow` starts that and listens.
+
+Owns the job's shape on both sides of the pipe. The child alone holds the run's lock and the user's code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from stores import errors as store_errors
+from stores.errors import Conflict, StoreError
+from stores.model import Ref, Status, Value
+from tt_debug import errors as debugger_errors
+from tt_debug.engine.child import open_events, run_child
+from tt_debug.engine.events import Event
+from tt_debug.errors import ChildFailed, DebuggerError
+
+if TYPE_CHECKING:
+    from stores.protocol import RunStore
+    from tt_debug.engine.recover import RunLock
+
+_LOCK_ATTEMPTS: Final = 20  # somebody who looks whether the run is alive holds its lock for a moment
+_LOCK_PAUSE: Final = 0.01  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowJob:
+    """Which run to run, and where it stops: before the node ``until``, or after one step.
+
+    The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
+    for, by default the folder of the file that the definition came from.
+    """
+
+    store_url: str
+    run_id: str
+    until: str | None = None
+    single_step: bool = False
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended. ``status`` is a `stores.model.Status`; ``head`` the thread's newest checkpoint."""
+
+    run: str
+    thread: str
+    status: str
+    head: Ref | None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class _Listener:
+    """What the parent remembers of the child's lines."""
+
+    run_id: str
+    on_event: Callable[[Event], None]
+    thread: str = ""
+    head: Ref | None = None
+    ended: RunEnd | None = None
+    refused: Mapping[str, Value] = field(default_factory=dict)
+
+    def take(self, line: dict[str, Value]) -> None:
+        if line.get("event") == "refused":
+            self.refused = line
+            return
+        self.thread = line.get("thread", self.thread)
+        event = Event.from_json({"run": self.run_id, "thread": self.thread, **line})
+        head = event.fields.get("checkpoint") or event.fields.get("base") or event.fields.get("head")
+        if isinstance(head, str):
+            self.head = Ref(self.thread, "", head)
+        if event.kind == "run_ended":
+            self.ended = RunEnd(event.run, event.thread, event.fields["status"], self.head, event.fields["error"])
+        self.on_event(event)
+
+
+def run_workflow(job: WorkflowJob, on_event: Callable[[Event], None]) -> RunEnd:
+    """Run it in a child process and wait for its end; ``on_event`` is called on this thread.
+
+    Raises what the child refused to start with (a StoreError or DebuggerError). A child that dies in the middle
+    ends as crashed, with its last words; the run can be resumed at once.
+    """
+    listener = _Listener(job.run_id, on_event)
+    # -P: a file in the working directory must not take the place of a module of ours.
+    argv = [sys.executable, "-P", "-m", "tt_debug.engine.worker"]
+    child = run_child(argv, asdict(job), listener.take)
+    if listener.refused:
+        raise _error_of(listener.refused)
+    if listener.ended is not None:
+        return listener.ended
+    if not listener.thread:
+        raise ChildFailed(f"the run could not start (exit {child.code}): {child.last_words or 'it said nothing'}")
+    why = f"the process of the run died ({_death(child.code)})" + (f": {child.last_words}" if child.last_words else "")
+    at = Event.from_json(
+        {
+            "event": "run_ended", "run": job.run_id, "thread": listener.thread, "at": _now(),
+            "status": Status.CRASHED, "head": listener.head.id if listener.head else None, "error": why,
+        }
+    )  # fmt: skip
+    on_event(at)
+    return RunEnd(job.run_id, listener.thread, Status.CRASHED, listener.head, why)
+
+
+def _now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat()
+
+
+def _death(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit {code}"
+
+
+def _error_of(line: Mapping[str, Value]) -> StoreError | DebuggerError:
+    """The error that the child told of, as the class it had there."""
+    name, text, hint = line["class"], line["error"], line["hint"]
+    if name == "DefinitionError":
+        return debugger_errors.DefinitionError(text, tuple(line["problems"]), hint=hint)
+    for module in (store_errors, debugger_errors):
+        kind = getattr(module, name, None)
+        if isinstance(kind, type) and issubclass(kind, StoreError | DebuggerError):
+            return kind(text, hint=hint)
+    return ChildFailed(text, hint=hint)
+
+
+def main() -> int:
+    """The child: read the job from stdin, run it, write events to the pipe. 0 unless it was refused."""
+    write = open_events()
+    job = WorkflowJob(**json.load(sys.stdin))
+    try:
+        _run(job, lambda event: write(event.to_json()))
+    except (StoreError, DebuggerError) as error:
+        problems = getattr(error, "problems", ())
+        write(
+            {
+                "event": "refused", "class": type(error).__name__, "error": str(error), "hint": error.hint,
+                "problems": list(problems),
+            }
+        )  # fmt: skip
+        return 1
+    return 0
+
+
+def _run(job: WorkflowJob, tell: Callable[[Event], None]) -> None:
+    from stores.registry import open_store
+    from tt_debug.engine.load import load_body
+    from tt_debug.engine.nodes import look_beside
+    from tt_debug.engine.recover import RunLock
+    from tt_debug.engine.runner import Runner
+    from tt_debug.engine.transitions import Clock, Orders, StopFlag, Surroundings
+
+    stop = StopFlag()
+    stop.listen()
+    store = _executor(open_store(job.store_url, read_only=False), job.store_url)
+    try:
+        with RunLock(store.info.path or job.store_url, job.run_id) as lock:
+            run = store.run(job.run_id)
+            if not _locked(lock):
+                raise Conflict(
+                    f"run {job.run_id} of {run.thread!r} is being run by process {run.owner_pid}",
+                    hint="wait for it, pause or cancel it",
+                )
+            definition = store.definition(run.workflow_hash)
+            workflow = load_body(definition.body, definition.origin)
+            origin = Path(definition.origin).parent if definition.origin else None
+            look_beside(job.folder or (str(origin) if origin else None))
+            run = store.claim(job.run_id, uuid.uuid4().hex, os.getpid())
+            Runner(run, workflow, Orders(job.until, job.single_step), Surroundings(store, tell, stop, Clock())).go()
+    finally:
+        store.close()
+
+
+def _locked(lock: RunLock) -> bool:
+    for _ in range(_LOCK_ATTEMPTS):
+        if lock.acquire():
+            return True
+        time.sleep(_LOCK_PAUSE)
+    return False
+
+
+def _executor(store: object, url: str) -> RunStore:
+    from stores.errors import Unsupported
+    from stores.protocol import RunStore
+
+    if not isinstance(store, RunStore):
+        raise Unsupported(f"{url} keeps no runs: only a native store does", hint="run into a new file")
+    return store
+
+
+if __name__ == "__main__":
+    sys.exit(main())
