@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NoReturn
 
-from stores.errors import Invalid, LeaseLost
+from stores.errors import Conflict, Invalid, LeaseLost
 from stores.model import Header, Ref, Status
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
@@ -22,7 +22,8 @@ from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
-from tt_debug.engine.transitions import STATUS, Ended, Orders, Question, Surroundings, Transitions
+from tt_debug.engine.surroundings import Orders, Surroundings
+from tt_debug.engine.transitions import STATUS, Ended, Question, Transitions
 from tt_debug.engine.workflow import HumanNode, Node, Workflow
 
 _SLICE: Final = 0.25  # seconds of a wait after which a request to stop is looked for
@@ -137,6 +138,10 @@ class Runner:
                     return self._on.commit(done, outcome.state)
                 except Invalid as error:
                     outcome = Failure(f"the result of {node.id} cannot be saved: {error}", "Invalid", False)
+                except LeaseLost:
+                    raise
+                except Conflict as error:  # somebody else made another head while the node ran
+                    outcome = Failure(f"the result of {node.id} has no place: {error}", "Conflict", False)
             failed += 1
             record = self._again(node, record, outcome, failed)
 

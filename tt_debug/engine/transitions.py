@@ -5,22 +5,20 @@ Owns the run's place: its head, the state there, the visits so far. Calls no nod
 
 from __future__ import annotations
 
-import signal
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, NoReturn
 
 from stores.codec import json as codec
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
-from stores.protocol import RunStore
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from tt_debug.engine.events import Event
 from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.retry import Failure
+from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.workflow import Workflow
 
 STATUS: Final[Mapping[str, str]] = {
@@ -31,47 +29,6 @@ STATUS: Final[Mapping[str, str]] = {
     RunStatus.CANCELLED: Status.CANCELLED,
 }
 """A run's last status as listings and events name it."""
-
-
-class Clock:
-    """The time and the passing of it; tests give their own."""
-
-    def now(self) -> datetime:
-        """In UTC."""
-        return datetime.now(UTC)
-
-    def sleep(self, seconds: float) -> None:
-        """Block."""
-        time.sleep(seconds)
-
-
-class StopFlag:
-    """Set by SIGINT: stop after the current step."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def listen(self) -> None:
-        """Take SIGINT from now on, instead of a KeyboardInterrupt in the middle of a node."""
-        signal.signal(signal.SIGINT, lambda *_: setattr(self, "asked", True))
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """Where the user wants the run to stop, if anywhere: before a node, or after one step."""
-
-    until: str | None = None
-    single_step: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a run is run with. ``tell`` gets every event once what it says is durable."""
-
-    store: RunStore
-    tell: Callable[[Event], None]
-    stop: StopFlag
-    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)

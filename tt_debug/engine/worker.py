@@ -19,8 +19,10 @@ from stores import errors as store_errors
 from stores.errors import Conflict, StoreError
 from stores.model import Ref, Status, Value
 from tt_debug import errors as debugger_errors
-from tt_debug.engine.child import open_events, run_child
+from tt_debug.engine.child import run_child
 from tt_debug.engine.events import Event
+from tt_debug.engine.events_pipe import open_events
+from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
 from tt_debug.errors import ChildFailed, DebuggerError
 
 if TYPE_CHECKING:
@@ -98,7 +100,9 @@ def run_workflow(job: WorkflowJob, on_event: Callable[[Event], None]) -> RunEnd:
         return listener.ended
     if not listener.thread:
         raise ChildFailed(f"the run could not start (exit {child.code}): {child.last_words or 'it said nothing'}")
-    why = f"the process of the run died ({_death(child.code)})" + (f": {child.last_words}" if child.last_words else "")
+    why = f"the process of the run died ({_death(child.code)})"
+    if child.code > 0 and child.last_words:  # a killed process had no time for last words; these were prints
+        why = f"{why}: {child.last_words}"
     at = Event.from_json(
         {
             "event": "run_ended", "run": job.run_id, "thread": listener.thread, "at": _now(),
@@ -133,10 +137,12 @@ def _error_of(line: Mapping[str, Value]) -> StoreError | DebuggerError:
 
 def main() -> int:
     """The child: read the job from stdin, run it, write events to the pipe. 0 unless it was refused."""
+    stop = StopFlag()
+    stop.listen()
     write = open_events()
     job = WorkflowJob(**json.load(sys.stdin))
     try:
-        _run(job, lambda event: write(event.to_json()))
+        _run(job, stop, lambda event: write(event.to_json()))
     except (StoreError, DebuggerError) as error:
         problems = getattr(error, "problems", ())
         write(
@@ -149,16 +155,13 @@ def main() -> int:
     return 0
 
 
-def _run(job: WorkflowJob, tell: Callable[[Event], None]) -> None:
+def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
     from stores.registry import open_store
     from tt_debug.engine.load import load_body
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.recover import RunLock
     from tt_debug.engine.runner import Runner
-    from tt_debug.engine.transitions import Clock, Orders, StopFlag, Surroundings
 
-    stop = StopFlag()
-    stop.listen()
     store = _executor(open_store(job.store_url, read_only=False), job.store_url)
     try:
         with RunLock(store.info.path or job.store_url, job.run_id) as lock:

@@ -1,0 +1,56 @@
+"""What a run is run with: its orders, the store, the clock, who listens, and whether somebody asked it to stop.
+
+Owns no decision. Cheap to import: the child listens for SIGINT before anything heavy is loaded.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from stores.protocol import RunStore
+from tt_debug.engine.events import Event
+
+
+class Clock:
+    """The time and the passing of it; tests give their own."""
+
+    def now(self) -> datetime:
+        """In UTC."""
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        """Block."""
+        time.sleep(seconds)
+
+
+class StopFlag:
+    """Set by SIGINT: stop after the current step."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def listen(self) -> None:
+        """Take SIGINT from now on, instead of a KeyboardInterrupt in the middle of a node."""
+        signal.signal(signal.SIGINT, lambda *_: setattr(self, "asked", True))
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """Where the user wants the run to stop, if anywhere: before a node, or after one step."""
+
+    until: str | None = None
+    single_step: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run is run with. ``tell`` gets every event once what it says is durable."""
+
+    store: RunStore
+    tell: Callable[[Event], None]
+    stop: StopFlag
+    clock: Clock
