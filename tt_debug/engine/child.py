@@ -9,12 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import selectors
 import signal
-import stat
 import subprocess
-import sys
 import tempfile
 import threading
 from collections import deque
@@ -25,6 +22,7 @@ from types import FrameType
 from typing import IO, TypeAlias
 
 from stores.model import Value
+from tt_debug.engine.events_pipe import open_events as open_events
 from tt_debug.errors import ChildFailed
 
 EVENTS_FD = "TT_DEBUG_EVENTS_FD"
@@ -209,52 +207,3 @@ def _listen(child: subprocess.Popen[bytes], events: IO[bytes], on_line: OnLine) 
                 if not data:
                     selector.unregister(streams[name])
     return ChildExit(child.wait(), "\n".join(listener.last_words).strip())
-
-
-def open_events() -> Callable[[Mapping[str, Value]], None]:
-    """In the child: the function that writes one event, flushed after everything printed so far.
-
-    When nobody listens any more (the front end was closed, the run left alone) events and prints go nowhere, and
-    the run goes on. Raises KeyError outside a child of `run_child`.
-    """
-    pipe = int(os.environ.pop(EVENTS_FD))
-    os.set_inheritable(pipe, False)
-    _outlive_listener(pipe)
-    lock = threading.Lock()
-
-    def write(event: Mapping[str, Value]) -> None:
-        line = json.dumps(event).encode() + b"\n"
-        with lock, contextlib.suppress(BrokenPipeError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-            while line:
-                line = line[os.write(pipe, line) :]
-
-    return write
-
-
-def _outlive_listener(events: int) -> None:
-    """Keep prints from failing a node once the other end is closed.
-
-    While this process holds the reading end of its own stdout and stderr a write never meets a broken pipe; when the
-    listener is gone, which the events pipe tells, a thread empties them. Where a pipe cannot be opened by name
-    (outside Linux) the thread points them at /dev/null instead, a moment later than a print may come.
-    """
-    readers: list[int] = []
-    with contextlib.suppress(OSError):
-        readers += [os.open(f"/dev/fd/{n}", os.O_RDONLY) for n in (1, 2) if stat.S_ISFIFO(os.fstat(n).st_mode)]
-
-    def watch() -> None:
-        alone = select.poll()
-        alone.register(events, 0)
-        alone.poll()
-        if not readers:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            for n in (1, 2):
-                os.dup2(nowhere, n)
-        while readers:
-            for reader in select.select(readers, [], [])[0]:
-                if not os.read(reader, _CHUNK):
-                    readers.remove(reader)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,22 @@
+"""The same four nodes, which can only be awaited."""
+
+import asyncio
+
+from langgraph.graph import END, START, StateGraph
+from letters import State
+
+
+def letter(name):
+    async def node(state: State):
+        await asyncio.sleep(0)
+        return {"log": [name]}
+
+    return node
+
+
+builder = StateGraph(State)
+for name in "abcd":
+    builder.add_node(name, letter(name))
+for before, after in zip([START, *"abcd"], [*"abcd", END]):
+    builder.add_edge(before, after)
+graph = builder.compile()

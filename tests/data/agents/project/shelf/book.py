@@ -1,0 +1,3 @@
+"""Found through the dependencies of langgraph.json."""
+
+TITLE = "A book"

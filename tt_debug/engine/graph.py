@@ -1,0 +1,220 @@
+"""A user's LangGraph graph, described and run through the driver process: our side of it.
+
+Owns the job's shape, the interpreter's name and what a refusal becomes; refuses to import LangGraph or user code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from stores.errors import Conflict, NotFound
+from stores.model import Ref, Value
+from stores.places import state_folder
+from tt_debug.engine.child import ChildExit, run_child
+from tt_debug.engine.events import Event
+from tt_debug.engine.worker import RunEnd
+from tt_debug.errors import ChildFailed, DefinitionChanged, UsageError
+
+_DRIVER: Final = Path(__file__).with_name("graph_driver.py")
+_LAST_LINES: Final = 5  # of what the child printed, in an error
+
+
+class Target(Protocol):
+    """Which graph, and how to run it; see `tt_debug.session.plans.GraphTarget`."""
+
+    @property
+    def graph(self) -> str: ...
+    @property
+    def config(self) -> Mapping[str, Value]: ...
+    @property
+    def env_file(self) -> Path | None: ...
+    @property
+    def python(self) -> str | None: ...
+    @property
+    def folder(self) -> Path | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open interrupt. ``id`` is LangGraph's; ``ns`` the namespace of the subgraph that asks, "" at the root."""
+
+    id: str
+    node: str
+    ns: str
+    prompt: Value
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """A graph and where a thread stands in it. ``release`` is like "langgraph 1.2.24".
+
+    ``problems`` are sentences; with one of them a run is refused.
+    """
+
+    nodes: tuple[str, ...]
+    next: tuple[str, ...]
+    questions: tuple[Question, ...]
+    head: Ref
+    step: int
+    release: str
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphJob:
+    """One run of a thread from its newest checkpoint.
+
+    ``until`` stops before a node, ``single_step`` after one superstep. ``answers`` go by the id of their question;
+    ``answer`` is for the one question that is open, and counts only when ``has_answer``.
+    """
+
+    target: Target
+    store_path: str
+    thread: str
+    until: str | None = None
+    single_step: bool = False
+    answer: Value = None
+    has_answer: bool = False
+    answers: Mapping[str, Value] = field(default_factory=dict)
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
+    """Import the graph in a child process and look at the thread with it; nothing is run or written.
+
+    Raises UsageError for a target that cannot be found, NotFound for the thread, ChildFailed for the rest.
+    """
+    facts: list[dict[str, Value]] = []
+    _drive({"do": "describe", **_common(target, store_path, thread)}, target, facts.append)
+    found = next((line for line in facts if line["event"] == "facts"), None)
+    if found is None:
+        raise ChildFailed("the driver process told nothing about the graph")
+    questions = tuple(Question(q["approval"], q["node"], q["ns"], q["prompt"]) for q in found["questions"])
+    head = Ref(thread, "", found["head"])
+    problems = (f"{', '.join(found['lost'])} would run next, and this graph has no such node",) if found["lost"] else ()
+    return GraphFacts(
+        tuple(found["nodes"]), tuple(found["next"]), questions, head, found["step"], found["release"], problems
+    )
+
+
+def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> RunEnd:
+    """Run it to its end in a child process; ``on_event`` is called on this thread.
+
+    A node that fails is a RunEnd. Raises Conflict when another run of ours drives the thread, DefinitionChanged
+    when the graph lacks a node that would run next, NotFound, UsageError, and ChildFailed with its last words.
+    """
+    ended: list[RunEnd] = []
+
+    def listen(line: dict[str, Value]) -> None:
+        event = Event.from_json({"run": job.run, "thread": job.thread, **line})
+        if event.kind == "run_ended":
+            head = Ref(job.thread, "", event.fields["head"])
+            ended.append(RunEnd(job.run, job.thread, event.fields["status"], head, event.fields["error"]))
+        on_event(event)
+
+    wishes = {
+        "run": job.run,
+        "lock": str(_lock(job.store_path, job.thread)),
+        "until": job.until,
+        "single_step": job.single_step,
+        "answer": job.answer,
+        "has_answer": job.has_answer,
+        "answers": dict(job.answers),
+    }
+    end = _drive({"do": "run", **_common(job.target, job.store_path, job.thread), **wishes}, job.target, listen)
+    if not ended:
+        raise _died(end, "before the run ended")
+    return ended[0]
+
+
+def stop_graph(store_path: str, thread: str) -> bool:
+    """Ask the run that drives this thread to stop after its step; False when there is none."""
+    with contextlib.suppress(FileNotFoundError), open(_lock(store_path, thread), "rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(lock.read()), signal.SIGINT)
+                return True
+    return False
+
+
+def _lock(store_path: str, thread: str) -> Path:
+    """In our state folder, never beside a store: two runs of ours must not drive one thread of one store."""
+    name = hashlib.sha256(f"{os.path.realpath(store_path)}\n{thread}".encode("utf-8", "surrogatepass")).hexdigest()
+    return state_folder() / "locks" / f"{name[:32]}.lock"
+
+
+def _common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
+    return {
+        "graph": target.graph,
+        "folder": str((target.folder or Path.cwd()).absolute()),
+        "env_file": None if target.env_file is None else str(target.env_file.absolute()),
+        "config": dict(target.config),
+        "store": os.path.abspath(store_path),
+        "thread": thread,
+    }
+
+
+def _drive(job: Mapping[str, Value], target: Target, on_line: Callable[[dict[str, Value]], None]) -> ChildExit:
+    """Run the driver; its refusal is raised here, everything else it says goes on."""
+    refused: list[dict[str, Value]] = []
+
+    def listen(line: dict[str, Value]) -> None:
+        (refused.append if line["event"] == "refused" else on_line)(line)
+
+    end = run_child([interpreter(target), str(_DRIVER)], job, listen, cwd=job["folder"])
+    if refused:
+        raise _refusal(refused[0], end)
+    if end.code != 0 and job["do"] == "describe":
+        raise _died(end, "while it looked at the graph")
+    return end
+
+
+def interpreter(target: Target) -> str:
+    """The Python that runs the graph: a path, a command's name or a virtual environment's folder; ours by default."""
+    if target.python is None:
+        return sys.executable
+    path = Path(target.python).expanduser()
+    if path.is_dir():
+        path = path / "bin" / "python"
+    if "/" not in target.python and not path.exists():
+        return shutil.which(target.python) or target.python
+    return os.path.abspath(path)  # not resolved: a virtual environment is known by its link
+
+
+def _refusal(line: Mapping[str, Value], end: ChildExit) -> Exception:
+    text, hint = line["text"], line["hint"]
+    match line["kind"]:
+        case "usage":
+            return UsageError(text, hint=hint)
+        case "thread":
+            return NotFound(text, hint=hint)
+        case "conflict":
+            return Conflict(text, hint=hint)
+        case "changed":
+            return DefinitionChanged(text, tuple(line["names"]), hint=hint)
+        case "import":
+            return ChildFailed(f"{text}{_quoted(end)}", hint=hint)
+    return ChildFailed(text, hint=hint)
+
+
+def _died(end: ChildExit, when: str) -> ChildFailed:
+    how = f"was killed by {signal.Signals(-end.code).name}" if end.code < 0 else f"ended with exit code {end.code}"
+    return ChildFailed(f"the driver process {how} {when}{_quoted(end)}")
+
+
+def _quoted(end: ChildExit) -> str:
+    lines = end.last_words.splitlines()[-_LAST_LINES:]
+    return "\n  ".join(["; its last words:", *lines]) if lines else ""

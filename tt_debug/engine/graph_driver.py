@@ -1,0 +1,327 @@
+"""Drives a user's LangGraph graph, as a script in the user's interpreter: stdlib only, Python 3.9, nothing of ours.
+
+One JSON job on stdin, JSON lines on the pipe in TT_DEBUG_EVENTS_FD; a "refused" line says why nothing was run.
+Refuses to fork or edit: it goes on from a thread's newest checkpoint and from no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import inspect
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+import threading
+import time
+import traceback
+import types
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    # Our folder leaves the path, so that a module of the user's named like one of ours wins, and stands in for
+    # the package that this interpreter does not have.
+    _here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _here]
+    __package__ = "_tt_debug_engine"
+    sys.modules[__package__] = types.ModuleType(__package__)
+    sys.modules[__package__].__path__ = [_here]
+
+from .events_pipe import Tell, open_events
+from .graph_standing import Standing, as_graph, async_only, require_langgraph, with_saver
+from .graph_target import Refused, load, prepare, produce
+
+_CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
+_EXIT_GRACE = 5.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
+_BUSY = 30.0  # seconds to wait for a writer of the same file
+_LOCK_WIDTH = 12  # characters, as in stores.locks
+
+
+class Run:
+    """One run: what LangGraph streams, told as events; and whether to stop."""
+
+    def __init__(self, job: Mapping[str, Any], tell: Tell, graph: Any, release: str, stop: threading.Event) -> None:
+        self.job, self.graph, self.release = job, graph, release
+        self.before = Standing(graph, job["store"], job["thread"])
+        self._tell, self._stop, self._ran = tell, stop, False
+        self._open: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, start
+        self._steps: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, milliseconds it took
+
+    def tell(self, kind: str, **fields: Any) -> None:
+        at = datetime.now(timezone.utc).isoformat()  # noqa: UP017 - Python 3.9
+        self._tell({"event": kind, "run": self.job["run"], "thread": self.job["thread"], "at": at, **fields})
+
+    def take(self, chunk: Mapping[str, Any]) -> bool:
+        """One "debug" chunk of the stream. False when the run is to stop before the tasks it announces."""
+        kind, payload = chunk["type"], chunk["payload"]
+        if kind == "task" and payload["id"] not in self.before.finished:
+            if self._stop.is_set():
+                return False
+            self._ran = True
+            self._open[payload["id"]] = (payload["name"], chunk["step"], time.monotonic())
+            self.tell("step_started", node=payload["name"], step=chunk["step"], attempt=1)
+        elif kind == "task_result" and payload["id"] in self._open:
+            self._result(payload)
+        elif kind == "checkpoint":
+            self.close(payload["config"]["configurable"]["checkpoint_id"], list(payload["next"]))
+        return True
+
+    def _result(self, payload: Mapping[str, Any]) -> None:
+        node, step, started = self._open[payload["id"]]
+        if payload.get("error"):
+            self.fail(payload["id"], str(payload["error"]))
+        elif payload.get("interrupts"):
+            del self._open[payload["id"]]
+        else:
+            self._steps[payload["id"]] = (node, step, round((time.monotonic() - started) * 1000, 3))
+
+    def close(self, checkpoint: str, following: list[str]) -> None:
+        """The superstep's checkpoint is stored: its tasks are finished."""
+        if checkpoint != self.before.head:
+            for task, (node, step, duration) in self._steps.items():
+                self.tell(
+                    "step_finished", node=node, step=step, checkpoint=checkpoint, duration_ms=duration, next=following
+                )
+                del self._open[task]
+            self._steps = {}
+
+    def fail(self, task: str, error: str) -> None:
+        node, _, _ = self._open.pop(task)
+        self.tell("step_failed", node=node, attempt=1, error=error, retry_in=None)
+
+    def end(self, error: str | None) -> None:
+        """Tell what is unfinished, then how the run ended."""
+        after = Standing(self.graph, self.job["store"], self.job["thread"])
+        self.close(after.head, after.next)
+        if error is not None:
+            for task in [task for task in self._open if task not in self._steps]:
+                self.fail(task, error)
+        elif after.next and not after.questions and not self._ran and not self._stop.is_set() and self.before.next:
+            error = f"LangGraph ran nothing, though {', '.join(after.next)} is next"
+        for question in after.questions:
+            self.tell("waiting", **question)
+        status = "failed" if error else "waiting" if after.questions else "paused" if after.next else "done"
+        self.tell("run_ended", status=status, head=after.head, error=error)
+
+
+def run_config(job: Mapping[str, Any]) -> dict[str, Any]:
+    """The config on the thread alone, never on a checkpoint: with an id it would run again what has finished."""
+    asked = {key: value for key, value in job["config"].items() if key != "context"}
+    own = {key: value for key, value in (asked.get("configurable") or {}).items() if not key.startswith("checkpoint_")}
+    return {**asked, "configurable": {**own, "thread_id": job["thread"]}}
+
+
+def arguments(job: Mapping[str, Any], graph: Any) -> dict[str, Any]:
+    """How ``stream`` is called: every step is stored before the next one starts."""
+    context = job["config"].get("context")
+    offered = inspect.signature(graph.stream).parameters
+    given: dict[str, Any] = {"config": run_config(job), "stream_mode": "debug"}
+    if context is not None and "context" not in offered:
+        raise Refused("usage", "this release of LangGraph has no context", "langgraph 0.6 brought it")
+    if context is not None:
+        given["context"] = context
+    if "durability" in offered:
+        given["durability"] = "sync"
+    if job["single_step"]:
+        given["interrupt_after"] = "*"
+    if job["until"] is not None:
+        own = graph.interrupt_before_nodes
+        given["interrupt_before"] = own if own == "*" else [*own, job["until"]]
+    return given
+
+
+def answer(job: Mapping[str, Any], before: Standing) -> Any:
+    """What goes in: nothing, or answers by the id of their question. Refuses an answer that nobody asked for."""
+    from langgraph.types import Command
+
+    answers = dict(job["answers"])
+    ids = [question["approval"] for question in before.questions]
+    if job["has_answer"]:
+        if len(ids) > 1:
+            raise Refused("usage", f"{len(ids)} questions are open: {', '.join(ids)}", "answer each by its id")
+        if not ids and len(before.next) != 1:
+            raise Refused("usage", "there is an answer, and no question is open")
+        if not ids:  # a copied checkpoint has the node that asks, and not yet its question
+            return Command(resume=job["answer"])
+        answers[ids[0]] = job["answer"]
+    unknown = [identity for identity in answers if identity not in ids]
+    if unknown:
+        raise Refused("usage", f"no open question has the id {', '.join(unknown)}", f"open: {', '.join(ids) or 'none'}")
+    if not answers:
+        return None
+    # Releases that number their questions otherwise take one answer, without an id.
+    by_id = all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers)
+    return Command(resume=answers if by_id else next(iter(answers.values())))
+
+
+def nothing_to_run(run: Run) -> bool:
+    """Whether the thread stands already where the run would end."""
+    before, answered = run.before, run.job["answers"] or run.job["has_answer"]
+    return not before.next or run.job["until"] in before.next or (before.asking and not answered)
+
+
+def checked(graph: Any, job: Mapping[str, Any], before: Standing) -> None:
+    """Refuse what LangGraph would do silently or never."""
+    if before.lost:
+        lost = ", ".join(before.lost)
+        text = f"{lost} would run next, and this graph has no such node: LangGraph would end the thread silently"
+        raise Refused("changed", text, "use the version of the graph that wrote the thread", tuple(before.lost))
+    if job["until"] is not None and job["until"] not in graph.nodes:
+        nodes = ", ".join(node for node in graph.nodes if not node.startswith("__"))
+        raise Refused("usage", f"this graph has no node {job['until']!r}", f"it has: {nodes}")
+
+
+@contextlib.contextmanager
+def running_alone(lock: Path, thread: str) -> Iterator[None]:
+    """Hold the thread's run lock; the kernel frees it when this process dies. The file has our process id."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, _LOCK_WIDTH, 0).decode().strip()
+        os.close(descriptor)
+        hint = "wait for it to finish, or stop it"
+        raise Refused("conflict", f"process {holder} is running thread {thread!r}", hint) from None
+    os.pwrite(descriptor, str(os.getpid()).ljust(_LOCK_WIDTH).encode(), 0)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def told(run: Run) -> Iterator[None]:
+    """From the start of a run to its end, whatever the user's code does in between."""
+    run.tell("run_started", workflow=run.job["graph"], version=run.release, next=run.before.next, base=run.before.head)
+    error = None
+    try:
+        yield
+    except BaseException as raised:  # noqa: BLE001 - the boundary to user code: a node may raise anything
+        traceback.print_exception(type(raised), raised, raised.__traceback__)
+        error = f"{type(raised).__name__}: {raised}"
+        if type(raised).__name__ == "GraphRecursionError":
+            error = f"{str(raised).splitlines()[0]} Here: --config '{{\"recursion_limit\": N}}'"
+    run.end(error)
+
+
+def run_sync(run: Run) -> None:
+    """Drive a graph whose nodes are called."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    given, how = answer(run.job, run.before), arguments(run.job, run.graph)
+    with told(run):
+        if nothing_to_run(run):
+            return
+        with contextlib.closing(
+            sqlite3.connect(run.job["store"], check_same_thread=False, timeout=_BUSY)
+        ) as connection:
+            twin = with_saver(run.graph, SqliteSaver, connection)
+            with contextlib.closing(twin.stream(given, **how)) as stream:
+                for chunk in stream:
+                    if not run.take(chunk):
+                        break
+
+
+async def run_async(run: Run) -> None:
+    """Drive a graph of which something has to be awaited."""
+    import aiosqlite
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    given, how = answer(run.job, run.before), arguments(run.job, run.graph)
+    with told(run):
+        if nothing_to_run(run):
+            return
+        async with aiosqlite.connect(run.job["store"], timeout=_BUSY) as connection:
+            twin = with_saver(run.graph, AsyncSqliteSaver, connection)
+            stream = twin.astream(given, **how)
+            try:
+                async for chunk in stream:
+                    if not run.take(chunk):
+                        break
+            finally:
+                await stream.aclose()
+
+
+# --- the job
+
+
+class Driver:
+    """One job, done with whatever the target turns out to be."""
+
+    def __init__(self, job: Mapping[str, Any], tell: Tell) -> None:
+        self._job, self._tell, self._release = job, tell, ""
+        self._stop = threading.Event()
+        signal.signal(signal.SIGINT, lambda *_: self._stop.set())
+
+    def drive(self) -> None:
+        """Find the graph, make it where a factory has to, and do the job. Raises Refused."""
+        folder, config = Path(self._job["folder"]), self._job["config"]
+        strange = [key for key in config if key not in _CONFIG_KEYS]
+        if strange:
+            raise Refused("usage", f"--config has {', '.join(strange)}", f"it takes: {', '.join(_CONFIG_KEYS)}")
+        target = prepare(self._job["graph"], folder, self._job["env_file"])
+        self._release = f"langgraph {require_langgraph()}"
+        value = produce(load(target, folder), run_config(self._job))
+        if inspect.isawaitable(value) or hasattr(value, "__aenter__"):
+            asyncio.run(self._awaited(value))
+            return
+        with contextlib.ExitStack() as stack:
+            graph = as_graph(stack.enter_context(value) if hasattr(value, "__enter__") else value)
+            if self._job["do"] == "describe":
+                self._describe(graph)
+            elif async_only(graph):
+                asyncio.run(self._run_async(graph))
+            else:
+                with self._running(graph) as run:
+                    run_sync(run)
+
+    async def _awaited(self, value: Any) -> None:
+        """With a factory that has to be awaited: its graph runs on the loop that it was made on."""
+        async with contextlib.AsyncExitStack() as stack:
+            made = await (stack.enter_async_context(value) if hasattr(value, "__aenter__") else value)
+            if self._job["do"] == "describe":
+                self._describe(as_graph(made))
+            else:
+                await self._run_async(as_graph(made))
+
+    async def _run_async(self, graph: Any) -> None:
+        with self._running(graph) as run:
+            await run_async(run)
+
+    @contextlib.contextmanager
+    def _running(self, graph: Any) -> Iterator[Run]:
+        with running_alone(Path(self._job["lock"]), self._job["thread"]):
+            run = Run(self._job, self._tell, graph, self._release, self._stop)
+            checked(graph, self._job, run.before)
+            yield run
+
+    def _describe(self, graph: Any) -> None:
+        there = Standing(graph, self._job["store"], self._job["thread"])
+        nodes = [node for node in graph.nodes if not node.startswith("__")]
+        facts = {"nodes": nodes, "next": there.next, "questions": there.questions, "lost": there.lost}
+        self._tell({"event": "facts", "release": self._release, "head": there.head, "step": there.step, **facts})
+
+
+def main() -> None:
+    """Read the job, do it, and leave: what user code left running does not hold the end."""
+    job = json.load(sys.stdin)
+    tell = open_events()
+    try:
+        Driver(job, tell).drive()
+    except Refused as refusal:
+        tell(refusal.line())
+    last = threading.Timer(_EXIT_GRACE, os._exit, [0])
+    last.daemon = True
+    last.start()
+
+
+if __name__ == "__main__":
+    main()

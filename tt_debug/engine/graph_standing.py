@@ -1,0 +1,148 @@
+"""The user's compiled graph and where a thread of it stands. In the user's interpreter: stdlib only, Python 3.9.
+
+Owns putting our saver on a copy of the graph, and reading through it without a write. Refuses to run anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .events_pipe import plain
+from .graph_target import Refused, import_failed
+
+_NOT_RESULTS = {"__error__", "__error_source_node__", "__interrupt__", "__resume__"}
+
+
+def require_langgraph() -> str:
+    """The release in this interpreter. Refuses where LangGraph or its SQLite saver is missing."""
+    from importlib import metadata
+
+    try:
+        import langgraph.checkpoint.sqlite
+        import langgraph.pregel  # noqa: F401 - both must be importable
+    except ImportError as error:
+        command = f"{sys.executable} -m pip install langgraph langgraph-checkpoint-sqlite"
+        raise Refused("missing", f"{sys.executable} cannot import {error.name}", f"run: {command}") from None
+    return metadata.version("langgraph")
+
+
+def as_graph(value: Any) -> Any:
+    """The compiled graph in what was found or made."""
+    from langgraph.pregel import Pregel
+
+    if hasattr(value, "compile") and not isinstance(value, Pregel):
+        try:
+            value = value.compile()
+        except Exception as error:  # noqa: BLE001 - the boundary to user code
+            raise import_failed("compiling the graph", error) from None
+    while not isinstance(value, Pregel) and hasattr(value, "bound"):
+        value = value.bound.with_config(getattr(value, "config", None) or {})
+    if not isinstance(value, Pregel):
+        remote = "it runs on a server, and cannot be driven here" if type(value).__name__ == "RemoteGraph" else ""
+        raise Refused("usage", f"this is no graph but a {type(value).__module__}.{type(value).__qualname__}", remote)
+    return value
+
+
+def with_saver(graph: Any, saver_class: Any, connection: Any) -> Any:
+    """A copy of the graph on our saver, which reads and writes values as the graph's own one does."""
+    saver = saver_class(connection, serde=getattr(graph.checkpointer, "serde", None))
+    twin = copy.copy(graph)
+    twin.checkpointer = getattr(graph, "_apply_checkpointer_allowlist", lambda same: same)(saver)
+    return twin
+
+
+def async_only(graph: Any) -> bool:
+    """Whether some node, branch or tool of it can only be awaited."""
+    seen: set[int] = set()
+    rest = [graph]
+    while rest:
+        part = rest.pop()
+        if id(part) in seen or isinstance(part, (str, bytes, int, float, type(None))):
+            continue
+        seen.add(id(part))
+        if isinstance(part, Mapping):
+            rest += part.values()
+        elif isinstance(part, (list, tuple)):
+            rest += part
+        elif any(hasattr(part, name) for name in ("func", "afunc", "coroutine")):
+            awaited = getattr(part, "afunc", None) or getattr(part, "coroutine", None)
+            if awaited is not None and getattr(part, "func", None) is None:
+                return True
+        names = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
+        rest += [vars(part)[name] for name in names if name in getattr(part, "__dict__", ())]
+    return False
+
+
+@contextlib.contextmanager
+def reading(graph: Any, path: str) -> Iterator[Any]:
+    """The graph over a connection that cannot write; where no log lies beside the file nothing is made there either."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    still = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
+    uri = f"{Path(path).absolute().as_uri()}?mode=ro{still}"
+    with contextlib.closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
+        try:
+            columns = {row[1] for row in connection.execute("PRAGMA table_info(writes)")}
+        except sqlite3.Error as error:
+            raise Refused("thread", f"cannot read {path}: {error}") from None
+        twin = with_saver(graph, SqliteSaver, connection)
+        twin.checkpointer.is_setup = True  # the saver's own set-up would change the file
+        if hasattr(twin.checkpointer, "_has_task_path"):
+            twin.checkpointer._has_task_path = "task_path" in columns
+        yield twin
+
+
+class Standing:
+    """A thread at its newest checkpoint, as the graph's own runtime sees it."""
+
+    def __init__(self, graph: Any, path: str, thread: str) -> None:
+        config = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        with reading(graph, path) as twin:
+            stored = twin.checkpointer.get_tuple(config)
+            if stored is None:
+                raise Refused("thread", f"{path} has no thread {thread!r}")
+            state = twin.get_state(config)
+        self.head: str = stored.checkpoint["id"]
+        self.step: int = (stored.metadata or {}).get("step", -1)
+        self.finished = {task for task, channel, _ in stored.pending_writes or [] if channel not in _NOT_RESULTS}
+        open_tasks = [task for task in state.tasks if task.id not in self.finished]
+        self.next = [task.name for task in open_tasks] or list(state.next)
+        self.questions = [question for task in open_tasks for question in _questions(task)]
+        self.asking = bool(open_tasks) and all(task.interrupts for task in open_tasks)
+        self.lost = sorted(_named_next(stored) - set(graph.nodes))
+
+
+def _questions(task: Any) -> Iterator[dict[str, Any]]:
+    ns = task.state["configurable"].get("checkpoint_ns", "") if isinstance(task.state, dict) else ""
+    for interrupt in task.interrupts:
+        identity = getattr(interrupt, "id", None) or getattr(interrupt, "interrupt_id", "")
+        yield {"node": task.name, "approval": identity, "prompt": plain(interrupt.value), "ns": ns}
+
+
+def _named_next(stored: Any) -> set[str]:
+    """The nodes that the stored checkpoint itself names as running next: LangGraph drops silently those it lacks."""
+    checkpoint = stored.checkpoint
+    values, versions, seen = (checkpoint[key] for key in ("channel_values", "channel_versions", "versions_seen"))
+    sends = [*(values.get("__pregel_tasks") or ()), *(checkpoint.get("pending_sends") or ())]
+    names: set[str] = set()
+    for channel in values:
+        kind, _, node = channel.rpartition(":")
+        if kind.startswith("join:") and values[channel] != set(kind[len("join:") :].split("+")):
+            continue
+        before = seen.get(node, {}).get(channel)
+        if re.match(r"branch:|join:|start$", kind) and (before is None or versions.get(channel, before) > before):
+            names.add(node)
+    for _, channel, value in stored.pending_writes or []:
+        if channel.startswith("branch:to:"):
+            names.add(channel[len("branch:to:") :])
+        if channel == "__pregel_tasks":
+            sends.append(value)
+    return names | {send.node for send in sends if hasattr(send, "node")}
