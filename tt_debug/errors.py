@@ -34,6 +34,14 @@ class NotAHead(DebuggerError):
     """Resuming somewhere else than at a head that can go on; the hint is the fork command (exit 4)."""
 
 
+class WaitingForAnswer(DebuggerError):
+    """The thread asks a person something; the hint says how to answer (exit 5). ``approval`` is the question's id."""
+
+    def __init__(self, message: str, approval: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.approval = approval
+
+
 class DefinitionChanged(DebuggerError):
     """The workflow differs from the one the thread was started with; ``differences`` names the nodes (exit 4)."""
 

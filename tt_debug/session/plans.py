@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from stores.model import Ref, Value
+from stores.runs import Definition
 from tt_debug.engine.events import Event
 
 OnEvent = Callable[[Event], None]
@@ -45,6 +46,7 @@ class RunRequest:
     single_step: bool = False
     answer: Value = None
     has_answer: bool = False
+    answered_by: str = ""
     workflow: Path | None = None
     graph: GraphTarget | None = None
 
@@ -67,7 +69,7 @@ class RunPlan:
     stops: str
     calls: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    definition: str | None = None  # hash of the definition that will run, for a workflow
+    definition: Definition | None = None  # what will run, for a workflow
     code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
 
     def lines(self) -> tuple[str, ...]:

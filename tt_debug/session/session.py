@@ -10,14 +10,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from stores.errors import NotFound, ReadOnly
 from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
+from stores.protocol import RunStore, Store
+from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
+from tt_debug.errors import RefNotFound
+from tt_debug.session import addresses, asking, forking, listing, running
+from tt_debug.session.cache import CheckpointCache
+from tt_debug.session.journal import Journal
+from tt_debug.session.listing import ThreadQuery
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+from tt_debug.session.records import records_of
 from tt_debug.session.thread_view import ThreadView
 
 
 class Session:
     """One open store and what can be done with it."""
+
+    def __init__(self, store: Store, journal: Journal, code: running.Code) -> None:
+        self._store = store
+        self._journal = journal
+        self._code = code
+        self._cache = CheckpointCache()
 
     @classmethod
     def open(
@@ -29,16 +44,17 @@ class Session:
         workflow: Path | None = None,
     ) -> Self:
         """Open a store for looking; nothing is written or created. ``graph``/``workflow`` serve later runs."""
-        raise NotImplementedError
+        store = open_store(url, read_only=read_only)
+        return cls(store, Journal(store.info.store_id), running.Code(graph, workflow))
 
     def close(self) -> None:
         """Release the store; runs that were started go on."""
-        raise NotImplementedError
+        self._store.close()
 
     @property
     def info(self) -> StoreInfo:
         """What kind of store this is, with its password masked."""
-        raise NotImplementedError
+        return self._store.info
 
     # --- looking
 
@@ -51,37 +67,59 @@ class Session:
         limit: int | None = None,
     ) -> tuple[ThreadInfo, ...]:
         """Newest write first. ``text`` is a case-insensitive part of the thread's name."""
-        raise NotImplementedError
+        every = listing.every_thread(self._store, self._journal)
+        return listing.matching(every, ThreadQuery(text, status, meta, limit))
 
     def open_thread(self, thread: str) -> ThreadView:
         """The thread with every fork of it and what it was forked from, as one graph."""
-        raise NotImplementedError
+        return listing.open_view(self._store, self._journal, thread)
 
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
-        raise NotImplementedError
+        thread, selector = addresses.split(self._store, text)
+        return addresses.select(self.open_thread(thread), selector)
 
     def header(self, ref: Ref) -> Header:
         """The header of one checkpoint."""
-        raise NotImplementedError
+        return self.load(ref).header
 
     def load(self, ref: Ref) -> Checkpoint:
         """State and tasks, from a cache bounded in bytes or from the store."""
-        raise NotImplementedError
+        found = self._cache.get(ref)
+        if found is None:
+            found = self._store.load(ref)
+            if not self._may_change(ref):
+                self._cache.put(found)
+        return found
+
+    def _may_change(self, ref: Ref) -> bool:
+        """Results and questions are written to a head until its step ends; what lies behind it stays as it is."""
+        try:
+            return self._store.head(ref.thread, ref.ns) == ref
+        except NotFound:
+            return True
 
     def steps(self, ref: Ref) -> tuple[StepRecord, ...]:
         """The executor's log entries for a checkpoint; empty in a store that is not ours."""
-        raise NotImplementedError
+        return self._store.steps(ref=ref) if isinstance(self._store, RunStore) else ()
 
     def diff(self, new: Ref, old: Ref | None = None) -> Diff:
         """What changed from ``old`` (default: the parent; nothing at all for a root) to ``new``."""
-        raise NotImplementedError
+        from tt_debug.diff import diff
+
+        after = self.load(new)
+        before = old or after.header.parent
+        try:
+            start = self.load(before).state if before is not None else {}
+        except NotFound as error:
+            raise RefNotFound(f"the parent of {new.id} is not in the store", hint="name the other side") from error
+        return diff(start, after.state)
 
     # --- writing
 
     def preview(self, ref: Ref, changes: Sequence[Change]) -> Mapping[str, Value]:
         """The state after ``changes``, stored nowhere. Raises Invalid with the path when it cannot be."""
-        raise NotImplementedError
+        return forking.checked(self._store, self.load(ref), changes, self._definition(ref))
 
     def fork(
         self,
@@ -93,40 +131,60 @@ class Session:
         adopt: Path | None = None,
     ) -> Header:
         """A new thread (default ``<thread>-fork-N``) from ``ref``; ``adopt`` binds it to a changed definition."""
-        raise NotImplementedError
+        self._refuse_if_read_only("fork")
+        self.preview(ref, changes)
+        fork = forking.Fork(ref, thread or self.free_name(ref.thread), tuple(changes), keep_results, adopt)
+        return forking.fork(self._store, self._journal, fork)
 
     def edit(self, ref: Ref, changes: Sequence[Change]) -> Header:
         """The same in the thread itself; it becomes the head that the application goes on from."""
-        raise NotImplementedError
+        self._refuse_if_read_only("edit")
+        self.preview(ref, changes)
+        return forking.edit(self._store, ref, changes)
+
+    def free_name(self, thread: str) -> str:
+        """The first of ``<thread>-fork-1``, ``-2``, … that no thread has."""
+        return forking.free_name(self._store, thread)
 
     # --- running
 
     def plan(self, request: RunRequest) -> RunPlan:
-        """What would run, without running. Raises NotAHead, DefinitionChanged, UsageError."""
-        raise NotImplementedError
+        """What would run, without running. Raises NotAHead, DefinitionChanged, WaitingForAnswer, UsageError."""
+        self._refuse_if_read_only(request.action)
+        return running.plan(self._store, self._journal, self._code, request)
 
     def execute(self, plan: RunPlan, on_event: OnEvent) -> RunResult:
         """Run it in a child process and block until that ends; ``on_event`` is called on this thread."""
-        raise NotImplementedError
+        self._refuse_if_read_only(plan.request.action)
+        return running.execute(self._store, self._journal, plan, on_event)
 
     def stop(self, thread: str, what: str) -> None:
         """Ask the thread's active run to "pause" after the current step, or to "cancel"."""
-        raise NotImplementedError
+        self._refuse_if_read_only(what)
+        running.stop(self._store, thread, what)
 
     def runs(self, thread: str | None = None) -> tuple[Run, ...]:
         """Newest first; a run whose owner is dead is shown as crashed."""
-        raise NotImplementedError
+        return running.runs(self._store, thread)
 
     def approvals(self, thread: str | None = None) -> tuple[Approval, ...]:
         """Open questions, oldest first."""
-        raise NotImplementedError
+        return asking.approvals(self._store, self._journal, thread)
 
     def answer(self, approval_id: str, answer: Value, by: str, *, reject: bool = False) -> Header:
         """Record an answer once; running stays with resume."""
-        raise NotImplementedError
+        self._refuse_if_read_only("answer")
+        return asking.answer(self._store, self._journal, asking.Reply(approval_id, answer, by, reject))
 
     # --- moving
 
     def export(self, thread: str) -> Iterator[Mapping[str, Value]]:
         """One plain object a checkpoint, oldest first, all namespaces, steps included."""
-        raise NotImplementedError
+        return records_of(self._store, self.open_thread(thread))
+
+    def _definition(self, ref: Ref) -> str | None:
+        return running.definition_body(self._store, self._journal, ref)
+
+    def _refuse_if_read_only(self, what: str) -> None:
+        if self._store.info.read_only:
+            raise ReadOnly(f"{what} writes, and {self.info.url} is open for reading only", hint="leave out --read-only")

@@ -5,11 +5,12 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stores.model import Header, Ref
+from tt_debug.layout import Layout, Row, lay_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,9 @@ class GraphRow:
     """One row of the graph, without glyphs.
 
     ``kind`` "checkpoint": one checkpoint. "fold": a folded branch that starts at ``ref``; ``hidden`` checkpoints
-    and ``branches`` forks lie under it. ``lane`` counts from 0, the current line; ``opens`` marks the first row of
-    an open branch, ``lanes`` the lanes to the left of this row that have a line passing through.
-    ``title`` is the fork's name on a "fold" or ``opens`` row (its thread, or what edited it).
+    and ``branches`` lines lie under it. ``lane`` counts from 0, the current line; ``opens`` marks the first row of
+    an open branch, ``lanes`` the lanes with a line passing through this row.
+    ``title`` names the branch on a "fold" or ``opens`` row; ``status`` is how the branch, or the checkpoint, stands.
     """
 
     kind: Literal["checkpoint", "fold"]
@@ -34,25 +35,126 @@ class GraphRow:
 
 
 class ThreadView:
-    """The thread's family: every checkpoint of it and of the threads it was forked from or that were forked from it."""
+    """The thread's family: every checkpoint of it, of the threads it was forked from and of those forked from it.
 
-    thread: str
-    head: Ref
-    headers: Mapping[Ref, Header]
+    A fork to a new thread copies rows in some stores. Each checkpoint appears once: a copy stands for its
+    original, and the opened thread's own rows come first.
+    """
+
+    def __init__(self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool) -> None:
+        """``family`` holds each thread's headers oldest first, the opened thread's first."""
+        self.thread = thread
+        self.head = head
+        self.headers: Mapping[Ref, Header] = _merge(family, copies)
+        self._refs = tuple(self.headers)
+        self._index = {ref: at for at, ref in enumerate(self._refs)}
+        self._links = [self._index.get(header.parent, -1) if header.parent else -1 for header in self.headers.values()]
+        self._layouts: dict[int, Layout] = {}
+        self._parents = self._layout(head).parents  # the same links with every cycle cut
+        self._children: list[list[int]] = [[] for _ in self._refs]
+        for at, parent in enumerate(self._parents):
+            if parent >= 0:
+                self._children[parent].append(at)
+
+    def __contains__(self, ref: Ref) -> bool:
+        return ref in self._index
 
     def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
         """From the root to ``ref`` (default: the head) along parents, across threads, oldest first."""
-        raise NotImplementedError
+        at = self._index.get(ref or self.head, -1)
+        found: list[Ref] = []
+        while at >= 0:
+            found.append(self._refs[at])
+            at = self._parents[at]
+        return tuple(reversed(found))
 
     def children(self, ref: Ref) -> tuple[Ref, ...]:
-        """Oldest first."""
-        raise NotImplementedError
+        """Oldest first; empty for an address that is not here."""
+        at = self._index.get(ref)
+        return () if at is None else tuple(self._refs[child] for child in self._children[at])
 
-    def rows(self, unfolded: frozenset[Ref] = frozenset(), trunk: Ref | None = None) -> tuple[GraphRow, ...]:
-        """Top to bottom, oldest first; ``trunk`` (default: the head) keeps lane 0, other branches are folded
-        unless their first checkpoint is in ``unfolded``."""
-        raise NotImplementedError
+    def tip(self, ref: Ref) -> Ref:
+        """The newest checkpoint of the root namespace that goes on from ``ref`` along its longest continuation."""
+        layout, at = self._layout(self.head), self._index[ref]
+        while True:
+            below = [c for c in self._children[at] if self._refs[c].ns == self._refs[at].ns]
+            if not below:
+                return self._refs[at]
+            at = max(below, key=lambda child: (layout.size[child], child))
 
     def tips(self) -> tuple[Ref, ...]:
-        """Checkpoints of the root namespace without children, oldest first."""
-        raise NotImplementedError
+        """Checkpoints of the root namespace without children there, oldest first."""
+        return tuple(
+            ref
+            for at, ref in enumerate(self._refs)
+            if not ref.ns and not any(not self._refs[child].ns for child in self._children[at])
+        )
+
+    def rows(self, unfolded: frozenset[Ref] = frozenset(), trunk: Ref | None = None) -> tuple[GraphRow, ...]:
+        """Top to bottom, oldest first. ``trunk`` (default: the head) keeps lane 0; another branch is one row
+        unless its first checkpoint is in ``unfolded``."""
+        layout = self._layout(trunk or self.head)
+        branches = {at for at in range(len(self._refs)) if layout.opens(at)}
+        folded = branches - {self._index[ref] for ref in unfolded if ref in self._index}
+        return tuple(self._row(row) for row in layout.rows(folded))
+
+    def _layout(self, trunk: Ref) -> Layout:
+        pinned = self._index.get(trunk, -1)
+        if pinned not in self._layouts:
+            self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None)}
+        return self._layouts[pinned]
+
+    def _row(self, row: Row) -> GraphRow:
+        ref = self._refs[row.node]
+        header = self.headers[ref]
+        titled = row.kind == "fold" or row.opens
+        status = self.headers[self.tip(ref)].status if row.kind == "fold" else header.status
+        title = self._title(header) if titled else ""
+        kind: Literal["checkpoint", "fold"] = "fold" if row.kind == "fold" else "checkpoint"
+        return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status)
+
+    def _title(self, header: Header) -> str:
+        """What a person would call the branch that starts here."""
+        ref, parent = header.ref, header.parent
+        if parent is not None and ref.thread != parent.thread:
+            return ref.thread
+        if parent is not None and ref.ns != parent.ns:
+            return ref.ns.removeprefix(parent.ns).lstrip("|").split(":")[0]
+        return header.source if header.source != "loop" else "branch"
+
+
+def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
+    """Every checkpoint once, parents pointing at the one that stands, oldest first."""
+    stands: dict[tuple[str, str], Ref] = {}
+    kept: list[Header] = []
+    for headers in family:
+        for header in headers:
+            key = (header.ref.ns, header.ref.id)
+            if copies and key in stands:
+                continue
+            stands.setdefault(key, header.ref)
+            kept.append(header)
+    present = {header.ref for header in kept}
+    linked = [_linked(header, stands if copies else {}, present) for header in kept]
+    return {header.ref: header for header in _by_age(linked)}
+
+
+def _linked(header: Header, stands: Mapping[tuple[str, str], Ref], present: set[Ref]) -> Header:
+    """The header with its parent resolved: through copies, and from a subgraph's first row to what enclosed it."""
+    parent = header.parent
+    if parent is None and header.ref.ns:
+        outer = header.ref.ns.rpartition("|")[0]
+        enclosing = header.meta.get("parents")
+        found = enclosing.get(outer) if isinstance(enclosing, Mapping) else None
+        parent = Ref(header.ref.thread, outer, found) if isinstance(found, str) else None
+    if parent is not None:
+        if parent not in present:
+            parent = stands.get((parent.ns, parent.id), parent)
+        if parent != header.parent:
+            return replace(header, parent=parent)
+    return header
+
+
+def _by_age(headers: Iterable[Header]) -> list[Header]:
+    """Oldest first; rows of one thread with equal or unknown times keep their order."""
+    return sorted(headers, key=lambda header: (header.created is None, header.created and header.created.timestamp()))

@@ -1,0 +1,122 @@
+"""REFs as people type them: THREAD[@SELECTOR], turned into addresses.
+
+An existing thread of exactly that name wins, else the last ``@`` splits. A selector is tried as ``head``, ``~N``,
+a step, ``failed``, an id, a unique prefix of one; ``id:`` and ``step:`` force a kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from stores.errors import NotFound
+from stores.model import Ref, Status
+from stores.protocol import Store
+from tt_debug.errors import RefNotFound
+from tt_debug.session.thread_view import ThreadView
+
+STEP = re.compile(r"-?\d+")
+BACK = re.compile(r"~(\d+)")
+SHORTEST_PREFIX = 4
+
+
+def split(store: Store, text: str) -> tuple[str, str]:
+    """(thread, selector); raises RefNotFound when no such thread is in the store."""
+    if thread_exists(store, text):
+        return text, "head"
+    thread, at, selector = text.rpartition("@")
+    if at and thread_exists(store, thread):
+        return thread, selector or "head"
+    name = thread if at else text
+    raise RefNotFound(f"no thread {name!r} in {store.info.url}", hint="tt-debug threads STORE lists them")
+
+
+def thread_exists(store: Store, thread: str) -> bool:
+    """Whether the store has any checkpoint of it."""
+    if not thread:
+        return False
+    try:
+        return bool(store.headers(thread, limit=1).items)
+    except NotFound:
+        return False
+
+
+def select(view: ThreadView, selector: str) -> Ref:
+    """The checkpoint of the opened thread that ``selector`` names. Raises RefNotFound."""
+    kind, colon, rest = selector.partition(":")
+    if colon and kind in ("id", "step", "mark"):
+        found = {"id": _by_id, "step": _by_step, "mark": _by_mark}[kind](view, rest)
+    else:
+        found = (
+            _by_word(view, selector)
+            or (_by_step(view, selector) if STEP.fullmatch(selector) else None)
+            or _by_id(view, selector)
+        )
+    if found is None:
+        raise RefNotFound(
+            f"nothing in {view.thread!r} is called @{selector}",
+            hint=f"tt-debug log STORE {view.thread!r} shows its steps and ids",
+        )
+    return found
+
+
+def _by_word(view: ThreadView, selector: str) -> Ref | None:
+    if selector == "head":
+        return view.head
+    if selector == "failed":
+        return _failed(view)
+    back = BACK.fullmatch(selector)
+    if back:
+        line = view.line()
+        steps = int(back.group(1))
+        return line[-1 - steps] if steps < len(line) else None
+    return None
+
+
+def _failed(view: ThreadView) -> Ref | None:
+    """The checkpoint on which the last failed task started; its error is a write on that row."""
+    failed = [header for header in view.headers.values() if header.status == Status.FAILED]
+    own = [header for header in failed if header.ref.thread == view.thread and not header.ref.ns]
+    candidates = own or failed
+    return candidates[-1].ref if candidates else None
+
+
+def _by_step(view: ThreadView, text: str) -> Ref | None:
+    """Walking up from the head; where rows have no step, the depth from the root counts."""
+    if not STEP.fullmatch(text):
+        return None
+    wanted, line = int(text), view.line()
+    for depth in range(len(line) - 1, -1, -1):
+        header = view.headers[line[depth]]
+        if (depth if header.step is None else header.step) == wanted:
+            return line[depth]
+    head = view.headers.get(view.head)
+    # A step that failed has no checkpoint of its own: its number means the row its error was written to.
+    if head and head.status == Status.FAILED and head.step is not None and head.step + 1 == wanted:
+        return head.ref
+    return None
+
+
+def _by_id(view: ThreadView, text: str) -> Ref | None:
+    """A whole id, or a prefix of one only, in any namespace; the opened thread's own rows win over its family's."""
+    by_id: dict[str, Ref] = {}
+    for ref in view.headers:
+        if ref.id not in by_id or ref.thread == view.thread:
+            by_id[ref.id] = ref
+    if text in by_id:
+        return by_id[text]
+    if len(text) < SHORTEST_PREFIX:
+        return None
+    return _unique(by_id, text)
+
+
+def _unique(by_id: Mapping[str, Ref], prefix: str) -> Ref | None:
+    matches = [ref for ident, ref in by_id.items() if ident.startswith(prefix)]
+    if len(matches) > 1:
+        some = ", ".join(ref.id for ref in matches[:3])
+        raise RefNotFound(f"{prefix!r} fits {len(matches)} checkpoints: {some}", hint="give more of the id")
+    return matches[0] if matches else None
+
+
+def _by_mark(view: ThreadView, text: str) -> Ref | None:
+    raise RefNotFound(f"no bookmark {text!r} in {view.thread!r}", hint="this version keeps no bookmarks yet")

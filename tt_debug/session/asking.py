@@ -1,0 +1,114 @@
+"""Open questions to people, in our own store and in LangGraph's, and their answers.
+
+An answer is recorded and runs nothing. In a store that is not ours it waits in the journal until the thread is resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from stores.errors import Conflict, Invalid, NotFound
+from stores.model import Header, Ref, Status, Value
+from stores.protocol import RunStore, Store
+from stores.runs import Approval
+from tt_debug.session.journal import Journal
+from tt_debug.session.listing import every_header, every_thread
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What somebody answers. ``reject`` makes ``answer`` the reason for a no."""
+
+    approval: str
+    answer: Value
+    by: str
+    reject: bool = False
+
+
+def approvals(store: Store, journal: Journal, thread: str | None = None) -> tuple[Approval, ...]:
+    """Open questions without a recorded answer, oldest first."""
+    if isinstance(store, RunStore):
+        return store.approvals(thread)
+    answered = journal.answers()
+    found = (ask for name in _waiting(store, journal, thread) for ask in questions(store, name))
+    return tuple(sorted((ask for ask in found if ask.id not in answered), key=_since))
+
+
+def answer(store: Store, journal: Journal, reply: Reply) -> Header:
+    """Record it once. Raises NotFound, Invalid against the question's schema, Conflict when somebody was faster."""
+    if isinstance(store, RunStore):
+        asked = next((a for a in store.approvals(status=None) if a.id == reply.approval), None)
+        if asked is not None and not reply.reject:
+            check(asked, reply.answer)
+        return store.answer(reply.approval, reply.answer, reply.by, reject=reply.reject)
+    before = journal.answers().get(reply.approval)
+    if before is not None:
+        raise Conflict(
+            f"{reply.approval} was already answered by {before.by}", hint="resume the thread to use that answer"
+        )
+    question = next((a for a in approvals(store, journal) if a.id == reply.approval), None)
+    if question is None:
+        raise NotFound(f"no open question {reply.approval}", hint="tt-debug approvals STORE lists them")
+    value = {"approved": False, "reason": reply.answer} if reply.reject else reply.answer
+    if not reply.reject:
+        check(question, value)
+    journal.record_answer(reply.approval, question.thread, value, reply.by)
+    return store.load(Ref(question.thread, question.ns, question.checkpoint)).header
+
+
+def check(question: Approval, value: Value) -> None:
+    """Raises Invalid naming the place when the question has a schema that ``value`` breaks."""
+    if question.schema is None:
+        return
+    import jsonschema  # 60 ms, for answers only
+
+    problem = next(iter(jsonschema.Draft202012Validator(question.schema).iter_errors(value)), None)
+    if problem is not None:
+        place = problem.json_path.removeprefix("$.")
+        raise Invalid(f"the answer does not fit what {question.node} asks for: {place}: {problem.message}")
+
+
+def _waiting(store: Store, journal: Journal, thread: str | None) -> Iterator[str]:
+    if thread is not None:
+        yield thread
+        return
+    for info in every_thread(store, journal):
+        if info.status == Status.WAITING:
+            yield info.thread
+
+
+def questions(store: Store, thread: str) -> tuple[Approval, ...]:
+    """The interrupts of unfinished tasks on the newest row of each namespace, every one once.
+
+    A subgraph's question stands on its own row and again on every enclosing graph's; the innermost tells the node.
+    """
+    newest: dict[str, Header] = {}
+    for header in every_header(store, thread):
+        newest[header.ref.ns] = header
+    innermost = sorted(newest.values(), key=lambda header: header.ref.ns.count("|") + bool(header.ref.ns), reverse=True)
+    root = newest.get("")
+    asked_at_root = {ask.id for ask in _asked(store, root)} if root is not None else None
+    found: dict[str, Approval] = {}
+    for ask in chain.from_iterable(_asked(store, header) for header in innermost):
+        if asked_at_root is None or ask.id in asked_at_root:
+            found.setdefault(ask.id, ask)
+    return tuple(found.values())
+
+
+def _asked(store: Store, header: Header) -> list[Approval]:
+    ref = header.ref
+    return [
+        Approval(
+            id=interrupt.id, thread=ref.thread, ns=ref.ns, checkpoint=ref.id, node=task.node,
+            prompt=interrupt.value, schema=interrupt.schema, since=header.created,
+        )
+        for task in store.load(ref).tasks
+        if task.status == "waiting"
+        for interrupt in task.interrupts
+    ]  # fmt: skip
+
+
+def _since(approval: Approval) -> float:
+    return approval.since.timestamp() if approval.since else 0.0

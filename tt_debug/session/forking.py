@@ -1,0 +1,102 @@
+"""Forks and edits: checked before anything is stored, then one transaction, then our note of where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from stores.changes import apply_changes
+from stores.codec import json as strict_json
+from stores.errors import Conflict, Invalid, Unsupported
+from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
+from stores.protocol import RunStore, Store, Writer
+from tt_debug.errors import UsageError
+from tt_debug.session.addresses import thread_exists
+from tt_debug.session.definitions import ADOPTED
+from tt_debug.session.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A fork as asked for; ``thread`` is the new thread's name."""
+
+    base: Ref
+    thread: str
+    changes: tuple[Change, ...] = ()
+    keep_results: bool = False
+    adopt: Path | None = None
+
+
+def checked(
+    store: Store, checkpoint: Checkpoint, changes: Sequence[Change], definition: str | None
+) -> Mapping[str, Value]:
+    """The state after ``changes``. Raises Invalid, with the path, for what cannot be applied or stored."""
+    state: Mapping[str, Value] = apply_changes(dict(checkpoint.state), changes)
+    if not isinstance(state, Mapping):
+        raise Invalid("the whole state must stay an object of keys and values")
+    if changes and store.info.kind in ("native", "memory"):
+        strict_json.dumps(dict(state))
+    schema = orjson.loads(definition).get("state_schema") if definition and changes else None
+    if schema:
+        import jsonschema  # 60 ms, for edits of threads with a schema only
+
+        problem = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(dict(state))), None)
+        if problem is not None:
+            place = problem.json_path.removeprefix("$.")
+            raise Invalid(f"the workflow's state_schema does not allow it: {place}: {problem.message}")
+    return state
+
+
+def fork(store: Store, journal: Journal, asked: Fork) -> Header:
+    """Append the fork. Raises Conflict when the thread exists, with a free name to take as hint left to the caller."""
+    writer = _writer(store)
+    meta: dict[str, object] = {}
+    if asked.adopt is not None:
+        meta[ADOPTED] = _adopted(store, asked.adopt)
+    header = writer.fork(asked.base, asked.thread, asked.changes, keep_results=asked.keep_results, meta=meta)
+    if not isinstance(store, RunStore):
+        journal.record_fork(asked.thread, asked.base)
+    return header
+
+
+def free_name(store: Store, thread: str) -> str:
+    """The first of ``<thread>-fork-1``, ``-2``, … that no thread has."""
+    number = 1
+    while thread_exists(store, f"{thread}-fork-{number}"):
+        number += 1
+    return f"{thread}-fork-{number}"
+
+
+def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
+    """Append the edit to the thread itself. Raises Conflict when the head has moved on from ``ref``."""
+    if not changes:
+        raise UsageError("an edit without a change would store nothing", hint="give --set PATH=JSON")
+    head = store.head(ref.thread, ref.ns)
+    if head != ref:
+        raise Conflict(
+            f"{ref.id} is not the head of {ref.thread!r} (that is {head.id})",
+            hint="fork there instead: the thread itself goes on from its head only",
+        )
+    return _writer(store).fork(ref, ref.thread, changes)
+
+
+def _writer(store: Store) -> Writer:
+    if Capability.FORK not in store.info.capabilities or not isinstance(store, Writer):
+        raise Unsupported(
+            f"a {store.info.kind} store can be read, not written", hint="export the thread and import it elsewhere"
+        )
+    return store
+
+
+def _adopted(store: Store, path: Path) -> str:
+    """Register the changed definition and give its hash, by which the fork's runs will find it."""
+    from tt_debug.engine.load import load_workflow  # 57 ms for pydantic, only when a definition is read
+
+    if not isinstance(store, RunStore):
+        raise Unsupported(f"a {store.info.kind} store holds no workflow definitions", hint="leave out the workflow")
+    definition = load_workflow(path).definition()
+    store.put_definition(definition)
+    return definition.hash

@@ -1,0 +1,141 @@
+"""Runs of a LangGraph thread through the user's own graph, in a driver process.
+
+A plan is made from what the store says, without importing the graph: nothing of the user's runs before a yes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from stores.errors import NotFound
+from stores.model import Header, Ref, Value
+from stores.protocol import Store
+from stores.runs import Approval
+from tt_debug.engine.graph import GraphJob, interpreter, run_graph, stop_graph
+from tt_debug.errors import UsageError, WaitingForAnswer
+from tt_debug.session import asking, forking, heads
+from tt_debug.session.journal import Journal
+from tt_debug.session.listing import open_view
+from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+from tt_debug.session.thread_view import ThreadView
+
+
+def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarget | None) -> RunPlan:
+    """Raises UsageError without a graph, NotAHead, WaitingForAnswer when a question is open and unanswered."""
+    if request.action == "run" or request.ref is None:
+        raise UsageError(
+            "a LangGraph thread is started by its own application", hint="resume or replay goes on with one"
+        )
+    if target is None:
+        raise UsageError(
+            f"going on with {request.ref.thread!r} needs its graph",
+            hint="give --graph module:attr, ./file.py:attr or a name in langgraph.json",
+        )
+    view = open_view(store, journal, request.ref.thread)
+    replay = request.action == "replay"
+    header = _replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
+    thread = (request.thread or forking.free_name(store, request.ref.thread)) if replay else request.ref.thread
+    answers = () if replay else tuple(_answers(store, journal, request))
+    return RunPlan(
+        title=f"{'Replay' if replay else 'Resume'} {thread} with {target.graph}",
+        request=replace(request, graph=target),
+        runner="graph",
+        thread=thread,
+        base=request.ref,
+        step=header.step,
+        nodes=header.next,
+        stops=_stops(request),
+        calls=("every node that runs makes its model and tool calls again, for real",),
+        notes=_notes(request, thread, answers),
+        code=f"{target.graph} in {interpreter(target)}",
+    )
+
+
+def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
+    """Fork first for a replay, then drive the graph on that thread only."""
+    request, target = plan.request, plan.request.graph
+    if request.ref is None or target is None:
+        raise UsageError("this plan drives no graph")
+    answers: Mapping[str, Value] = {}
+    if request.action == "replay":
+        forking.fork(store, journal, forking.Fork(request.ref, plan.thread))
+    else:
+        answers = dict(_answers(store, journal, request))
+    job = GraphJob(
+        target=target,
+        store_path=_path(store),
+        thread=plan.thread,
+        until=request.until,
+        single_step=request.single_step,
+        answers=answers,
+    )
+    ended = run_graph(job, on_event)
+    return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
+
+
+def stop(store: Store, thread: str, what: str) -> None:
+    """The driver stops after its superstep, for a pause and for a cancel: the thread can always go on from there."""
+    if not stop_graph(_path(store), thread):
+        raise NotFound(f"no run of ours drives {thread!r}", hint="only runs that tt-debug started can be stopped")
+
+
+def _path(store: Store) -> str:
+    if store.info.path is None:
+        raise UsageError(f"{store.info.url} is no file", hint="only SQLite stores can be run on")
+    return str(Path(store.info.path))
+
+
+def _replayed(view: ThreadView, ref: Ref) -> Header:
+    header = view.headers.get(ref)
+    if header is None:
+        raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
+    if not header.next:
+        raise UsageError(f"nothing runs after {heads.place(header)}", hint="replay from an earlier step")
+    return header
+
+
+def _answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[str, Value]]:
+    """The answers to hand to the graph, by question: the one given now, and those recorded before."""
+    assert request.ref is not None
+    thread = request.ref.thread
+    questions = asking.questions(store, thread)
+    recorded = journal.answers(thread)
+    given = [(ask.id, recorded[ask.id].answer) for ask in questions if ask.id in recorded]
+    unanswered = [ask for ask in questions if ask.id not in recorded]
+    if not request.has_answer:
+        if unanswered and not given:
+            raise _waiting(unanswered[0])
+        return given
+    if not unanswered:
+        raise UsageError(f"{thread!r} asks no question", hint="leave out --answer")
+    if len(unanswered) > 1:
+        asked = ", ".join(f"{ask.node} ({ask.id})" for ask in unanswered)
+        raise UsageError(
+            f"{thread!r} asks {len(unanswered)} questions: {asked}", hint="tt-debug answer STORE ID JSON takes each"
+        )
+    asking.check(unanswered[0], request.answer)
+    return [*given, (unanswered[0].id, request.answer)]
+
+
+def _waiting(question: Approval) -> WaitingForAnswer:
+    return WaitingForAnswer(
+        f"{question.thread!r} waits for an answer to {question.node}",
+        question.id,
+        hint=f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON",
+    )
+
+
+def _stops(request: RunRequest) -> str:
+    if request.single_step:
+        return "after one superstep"
+    return f"before {request.until}" if request.until else "the end, a question or a failure"
+
+
+def _notes(request: RunRequest, thread: str, answers: tuple[tuple[str, Value], ...]) -> tuple[str, ...]:
+    notes = []
+    if request.action == "replay" and request.ref is not None:
+        notes.append(f"on the new thread {thread!r}; {request.ref.thread!r} stays as it is")
+    notes += [f"hands the recorded answer to question {ident}" for ident, _ in answers]
+    return tuple(notes)

@@ -1,0 +1,36 @@
+"""Whether a checkpoint is a head that can go on, and what to say when it is not."""
+
+from __future__ import annotations
+
+from stores.errors import NotFound
+from stores.model import Header, Ref, Status
+from stores.protocol import Store
+from tt_debug.errors import NotAHead
+from tt_debug.session.thread_view import ThreadView
+
+
+def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
+    """The header of a head from which something would run. Raises NotAHead, with the fork command as hint."""
+    header = view.headers.get(ref)
+    if header is None:
+        raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
+    head = store.head(ref.thread, ref.ns)
+    if head != ref:
+        newest = view.headers.get(head)
+        at = f"step {newest.step}" if newest is not None and newest.step is not None else head.id
+        raise NotAHead(f"{place(header)} is not the head of {ref.thread!r} (that is {at})", hint=fork_hint(header))
+    if not header.next:
+        ended = "was cancelled" if header.status == Status.CANCELLED else "has run to its end"
+        raise NotAHead(f"{ref.thread!r} {ended}", hint=fork_hint(header, "EARLIER"))
+    return header
+
+
+def place(header: Header) -> str:
+    """A checkpoint as people say it."""
+    return header.ref.id if header.step is None else f"step {header.step}"
+
+
+def fork_hint(header: Header, selector: str | None = None) -> str:
+    """The command that makes a line which can be resumed."""
+    at = selector or (header.ref.id if header.step is None else str(header.step))
+    return f"fork there and resume the fork: tt-debug fork STORE '{header.ref.thread}@{at}'"

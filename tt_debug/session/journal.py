@@ -1,0 +1,105 @@
+"""What we know about a store that is not ours, in a file of our own: lineage of forks, recorded answers.
+
+Lies under `stores.places.state_folder()`, named by the store's id; made at the first write, never by looking.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from stores.errors import Busy, Conflict, StoreError, Unreachable
+from stores.model import Ref, Value
+from stores.places import state_folder
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS forks(
+  thread TEXT PRIMARY KEY, base_thread TEXT NOT NULL, base_ns TEXT NOT NULL, base_id TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS answers(
+  approval TEXT PRIMARY KEY, thread TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, at TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer recorded for an open question of a foreign thread, not yet handed to its graph."""
+
+    approval: str
+    thread: str
+    answer: Value
+    by: str
+    at: datetime
+
+
+class Journal:
+    """The sidecar of one store. Raises StoreError when its own file cannot be read or written."""
+
+    def __init__(self, store_id: str, folder: Path | None = None) -> None:
+        self._path = (folder or state_folder()) / f"{store_id}.sqlite"
+
+    def forks(self) -> dict[str, Ref]:
+        """Thread → the checkpoint it was forked at."""
+        rows = self._read("SELECT thread, base_thread, base_ns, base_id FROM forks")
+        return {row[0]: Ref(row[1], row[2], row[3]) for row in rows}
+
+    def record_fork(self, thread: str, base: Ref) -> None:
+        """Remember where ``thread`` was forked at."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO forks VALUES (?, ?, ?, ?, ?)", (thread, *base, _now()))
+
+    def answers(self, thread: str | None = None) -> dict[str, Answer]:
+        """Approval id → the recorded answer."""
+        rows = self._read("SELECT approval, thread, answer, answered_by, at FROM answers")
+        found = (Answer(r[0], r[1], orjson.loads(r[2]), r[3], datetime.fromisoformat(r[4])) for r in rows)
+        return {answer.approval: answer for answer in found if thread in (None, answer.thread)}
+
+    def record_answer(self, approval: str, thread: str, answer: Value, by: str) -> None:
+        """Record it once. Raises Conflict naming who answered before."""
+        with self._writing() as db:
+            row = (approval, thread, orjson.dumps(answer).decode(), by, _now())
+            done = db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+            if done.rowcount != 1:
+                before = db.execute("SELECT answered_by, at FROM answers WHERE approval = ?", (approval,)).fetchone()
+                raise Conflict(
+                    f"{approval} was already answered by {before[0]} at {before[1]}",
+                    hint="resume the thread to use that answer",
+                )
+
+    def _read(self, sql: str) -> list[tuple[str, ...]]:
+        if not self._path.exists():
+            return []
+        try:
+            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True, timeout=5)) as db:
+                return db.execute(sql).fetchall()
+        except sqlite3.Error as error:
+            raise _translated(self._path, error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with closing(sqlite3.connect(self._path, timeout=5, isolation_level=None)) as db:
+                db.executescript(SCHEMA)
+                db.execute("BEGIN IMMEDIATE")
+                with db:
+                    yield db
+        except (sqlite3.Error, OSError) as error:
+            raise _translated(self._path, error) from error
+
+
+def _translated(path: Path, error: Exception) -> StoreError:
+    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+        return Busy(f"our own record {path} is locked by another tt-debug", hint="try again in a moment")
+    return Unreachable(
+        f"our own record {path} cannot be used: {error}", hint="move it away, or set TT_DEBUG_HOME to another folder"
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

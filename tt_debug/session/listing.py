@@ -1,0 +1,111 @@
+"""Threads and families of threads, read page by page from a store and completed from our own journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stores.model import Capability, Header, Ref, ThreadInfo
+from stores.protocol import Store
+from tt_debug.session.journal import Journal
+from tt_debug.session.thread_view import ThreadView
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadQuery:
+    """What a listing is narrowed to. ``text`` is a case-insensitive part of the name; ``meta`` matches exactly,
+    by key and text, on the metadata of a thread's head."""
+
+    text: str = ""
+    status: str | None = None
+    meta: Mapping[str, str] | None = None
+    limit: int | None = None
+
+
+def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
+    """Newest write first; ``forked_from`` filled from the journal where the store does not know it."""
+    forks = journal.forks()
+    after: str | None = None
+    while True:
+        page = store.threads(after=after, limit=PAGE)
+        for info in page.items:
+            base = forks.get(info.thread)
+            yield replace(info, forked_from=base) if info.forked_from is None and base is not None else info
+        if page.next is None:
+            return
+        after = page.next
+
+
+def matching(threads: Iterator[ThreadInfo], query: ThreadQuery) -> tuple[ThreadInfo, ...]:
+    """Those that fit, in the order they come."""
+    if query.limit is not None and query.limit < 0:
+        raise ValueError(f"a limit of {query.limit} threads")
+    found: list[ThreadInfo] = []
+    for info in threads:
+        if query.limit is not None and len(found) >= query.limit:
+            break
+        if _fits(info, query):
+            found.append(info)
+    return tuple(found)
+
+
+def _fits(info: ThreadInfo, query: ThreadQuery) -> bool:
+    if query.text and query.text.casefold() not in info.thread.casefold():
+        return False
+    if query.status is not None and info.status != query.status:
+        return False
+    return all(key in info.meta and str(info.meta[key]) == value for key, value in (query.meta or {}).items())
+
+
+def every_header(store: Store, thread: str) -> list[Header]:
+    """All namespaces, oldest first. Raises NotFound for a thread that is not there."""
+    found: list[Header] = []
+    after: str | None = None
+    while True:
+        page = store.headers(thread, after=after, limit=PAGE)
+        found.extend(page.items)
+        if page.next is None:
+            break
+        after = page.next
+    found.reverse()
+    return found
+
+
+def open_view(store: Store, journal: Journal, thread: str) -> ThreadView:
+    """The thread with its family. Raises NotFound."""
+    own = every_header(store, thread)
+    head = root_head(store, thread, own)
+    names = _family(thread, list(every_thread(store, journal)))
+    family: list[Sequence[Header]] = [own, *(every_header(store, name) for name in names)]
+    return ThreadView(thread, head, family, copies=store.info.kind == "langgraph")
+
+
+def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:
+    """What the runtime would load; a thread with subgraph rows only has its newest row instead."""
+    if any(not header.ref.ns for header in headers):
+        return store.head(thread)
+    return headers[-1].ref
+
+
+def _family(thread: str, threads: Sequence[ThreadInfo]) -> list[str]:
+    """Every other thread reachable through forks, in either direction; nearest first."""
+    linked: dict[str, list[str]] = {}
+    for info in threads:
+        if info.forked_from is not None and info.forked_from.thread != info.thread:
+            linked.setdefault(info.thread, []).append(info.forked_from.thread)
+            linked.setdefault(info.forked_from.thread, []).append(info.thread)
+    known = {info.thread for info in threads}
+    found, seen = [thread], {thread}
+    for name in found:
+        for other in linked.get(name, ()):
+            if other not in seen and other in known:
+                seen.add(other)
+                found.append(other)
+    return found[1:]
+
+
+def runs_here(store: Store) -> bool:
+    """Whether the embedded executor can run in this store."""
+    return Capability.RUNS in store.info.capabilities

@@ -1,0 +1,27 @@
+"""Runs as they really stand: what their rows say, corrected by whether their owner still lives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stores.errors import NotFound
+from stores.protocol import RunStore
+from stores.runs import Run, RunStatus
+from tt_debug.engine.recover import is_alive
+
+
+def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
+    """Newest first. A run whose owner's kernel lock is free is crashed, whatever its row says."""
+    path = store.info.path or ""
+    return tuple(
+        replace(run, status=RunStatus.CRASHED) if run.status == RunStatus.RUNNING and not is_alive(path, run) else run
+        for run in store.runs(thread)
+    )
+
+
+def stop(store: RunStore, thread: str, what: str) -> None:
+    """Ask the thread's active run to "pause" or "cancel". Raises NotFound when it has none."""
+    active = next((run for run in store.runs(thread) if run.status in RunStatus.ACTIVE), None)
+    if active is None:
+        raise NotFound(f"no active run on {thread!r}", hint="tt-debug runs STORE lists them")
+    store.request(active.run_id, what)

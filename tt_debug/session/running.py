@@ -1,0 +1,77 @@
+"""Running, whichever runner serves: the embedded executor in a store of ours, the user's own graph in LangGraph's.
+
+Owns the choice and what both have in common; refuses to run anything in this very process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stores.errors import Unsupported
+from stores.model import Capability, Ref
+from stores.protocol import RunStore, Store
+from stores.runs import Run
+from tt_debug.errors import UsageError
+from tt_debug.session import owners
+from tt_debug.session.definitions import definition_of
+from tt_debug.session.journal import Journal
+from tt_debug.session.listing import open_view
+from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The graph and the workflow given when the session was opened; a request may name its own."""
+
+    graph: GraphTarget | None = None
+    workflow: Path | None = None
+
+
+def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> RunPlan:
+    """What would run. Raises NotAHead, DefinitionChanged, WaitingForAnswer, UsageError, Unsupported."""
+    if isinstance(store, RunStore):
+        from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
+
+        return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
+    if Capability.FORK in store.info.capabilities:
+        from tt_debug.session import graph_runs
+
+        return graph_runs.plan(store, journal, request, request.graph or code.graph)
+    raise Unsupported(f"nothing can run in a {store.info.kind} store", hint="it can be looked at and exported")
+
+
+def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
+    """Run the plan in a child process and wait for its end."""
+    if isinstance(store, RunStore):
+        from tt_debug.session import workflow_runs
+
+        return workflow_runs.execute(store, journal, plan, on_event)
+    from tt_debug.session import graph_runs
+
+    return graph_runs.execute(store, journal, plan, on_event)
+
+
+def stop(store: Store, thread: str, what: str) -> None:
+    """Ask the thread's active run to "pause" or "cancel". Raises NotFound when none is active."""
+    if what not in ("pause", "cancel"):
+        raise UsageError(f"a run can be asked to pause or to cancel, not to {what!r}")
+    if isinstance(store, RunStore):
+        owners.stop(store, thread, what)
+    else:
+        from tt_debug.session import graph_runs
+
+        graph_runs.stop(store, thread, what)
+
+
+def runs(store: Store, thread: str | None) -> tuple[Run, ...]:
+    """Newest first; empty where the store keeps none."""
+    return owners.known_runs(store, thread) if isinstance(store, RunStore) else ()
+
+
+def definition_body(store: Store, journal: Journal, ref: Ref) -> str | None:
+    """The canonical text of the workflow that the checkpoint's thread runs, None where there is none."""
+    if not isinstance(store, RunStore):
+        return None
+    definition = definition_of(store, open_view(store, journal, ref.thread), ref)
+    return None if definition is None else definition.body

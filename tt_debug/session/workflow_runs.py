@@ -1,0 +1,239 @@
+"""Runs of the embedded executor: planned from the stored definition, executed in a child process."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stores.errors import Conflict
+from stores.ids import new_id
+from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.protocol import RunStore, Store
+from stores.runs import Approval, Definition, Run, RunStatus
+from tt_debug.engine.load import differences, load_body, load_workflow
+from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
+from tt_debug.engine.worker import WorkflowJob, run_workflow
+from tt_debug.engine.workflow import Workflow
+from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
+from tt_debug.session import addresses, asking, forking, heads
+from tt_debug.session.definitions import definition_of
+from tt_debug.session.journal import Journal
+from tt_debug.session.listing import open_view
+from tt_debug.session.owners import known_runs
+from tt_debug.session.plans import OnEvent, RunPlan, RunRequest, RunResult
+from tt_debug.session.thread_view import ThreadView
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a plan starts: the state, the nodes that come next, and the thread they run in."""
+
+    thread: str
+    state: Mapping[str, Value]
+    next: tuple[str, ...]
+    header: Header | None = None
+    notes: tuple[str, ...] = ()
+
+
+def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | None) -> RunPlan:
+    """Raises DefinitionChanged when ``given`` differs from the definition the thread was started with."""
+    if request.action == "run":
+        if given is None:
+            raise UsageError("a new thread needs a workflow to run", hint="give --workflow FILE")
+        workflow = load_workflow(given)
+        start = _new_thread(store, workflow, request)
+        return _plan(request, workflow, start)
+    ref = _required(request.ref)
+    view = open_view(store, journal, ref.thread)
+    workflow = _workflow_for(store, view, ref, given)
+    if request.action == "replay":
+        return _plan(request, workflow, _replayed(store, view, request))
+    return _plan(request, workflow, _resumed(store, view, request, workflow))
+
+
+def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
+    """Make the run durable, then hand it to a child process and wait for that."""
+    request = plan.request
+    if request.action == "resume":
+        run = _resume(store, plan)
+    elif request.action == "run":
+        run = _start(store, plan)
+    else:
+        fork = forking.Fork(_required(request.ref), plan.thread)
+        header = forking.fork(store, journal, fork)
+        run = store.create_run(_new_run(plan, header.ref))
+    job = WorkflowJob(store.info.path or "", run.run_id, until=request.until, single_step=request.single_step)
+    ended = run_workflow(job, on_event)
+    return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
+
+
+def _new_thread(store: Store, workflow: Workflow, request: RunRequest) -> _Start:
+    thread = request.thread or _free_thread(store, workflow.workflow_id)
+    if addresses.thread_exists(store, thread):
+        raise Conflict(f"thread {thread!r} exists already", hint="give another --thread, or resume that one")
+    return _Start(thread, request.input, (workflow.start,))
+
+
+def _free_thread(store: Store, workflow_id: str) -> str:
+    number = 1
+    while addresses.thread_exists(store, f"{workflow_id}-{number}"):
+        number += 1
+    return f"{workflow_id}-{number}"
+
+
+def _replayed(store: Store, view: ThreadView, request: RunRequest) -> _Start:
+    ref = _required(request.ref)
+    header = view.headers[ref]
+    if not header.next:
+        raise UsageError(f"nothing runs after {heads.place(header)}", hint="replay from an earlier step")
+    thread = request.thread or forking.free_name(store, ref.thread)
+    notes = (f"on the new thread {thread!r}; {ref.thread!r} stays as it is",)
+    return _Start(thread, store.load(ref).state, header.next, header, notes)
+
+
+def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: Workflow) -> _Start:
+    ref = _required(request.ref)
+    header = heads.resumable(store, view, ref)
+    for run in known_runs(store, ref.thread):
+        if run.status == RunStatus.RUNNING:
+            raise Conflict(
+                f"{ref.thread!r} is being run by process {run.owner_pid}", hint="wait for it, pause or cancel it"
+            )
+    state = store.load(ref).state
+    question = next(iter(store.approvals(ref.thread)), None)
+    if question is None:
+        if request.has_answer:
+            raise UsageError(f"{ref.thread!r} asks no question", hint="leave out --answer")
+        return _Start(ref.thread, state, header.next, header)
+    if not request.has_answer:
+        raise waiting(question)
+    asking.check(question, request.answer)
+    answered = {**state, question.node: request.answer}
+    return _Start(ref.thread, answered, _after(workflow, question.node, answered), header)
+
+
+def _after(workflow: Workflow, node: str, state: Mapping[str, Value]) -> tuple[str, ...]:
+    try:
+        following = next_node(workflow, node, state)
+    except NoWayOn as error:
+        raise UsageError(f"with this answer the run could not go on: {error}") from error
+    return () if following is None else (following,)
+
+
+def waiting(question: Approval) -> WaitingForAnswer:
+    """The error of a thread that cannot go on without an answer."""
+    return WaitingForAnswer(
+        f"{question.thread!r} waits for an answer to {question.node}: {question.prompt}",
+        question.id,
+        hint=f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON",
+    )
+
+
+def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | None) -> Workflow:
+    """The stored definition; ``given`` must be the same, or the user must fork and adopt it."""
+    stored = definition_of(store, view, ref)
+    if stored is None:
+        if given is None:
+            raise UsageError(f"no workflow is stored with {ref.thread!r}", hint="give --workflow FILE")
+        return load_workflow(given)
+    old = load_body(stored.body, stored.origin)
+    if given is None:
+        return old
+    new = load_workflow(given)
+    if new.definition().hash != stored.hash:
+        header = view.headers[ref]
+        raise DefinitionChanged(
+            f"{given.name} differs from the definition that {ref.thread!r} was started with",
+            differences(old, new),
+            hint=f"leave out --workflow, or {heads.fork_hint(header)} --adopt {given.name}",
+        )
+    return new
+
+
+def _plan(request: RunRequest, workflow: Workflow, start: _Start) -> RunPlan:
+    nodes = upcoming(workflow, start.state, start.next)
+    if request.single_step:
+        nodes = nodes[:1]
+    title = {"run": "Run", "resume": "Resume", "replay": "Replay"}[request.action]
+    return RunPlan(
+        title=f"{title} {start.thread} with {workflow.workflow_id} {workflow.version}",
+        request=request,
+        runner="workflow",
+        thread=start.thread,
+        base=request.ref,
+        step=start.header.step if start.header else None,
+        nodes=nodes,
+        stops=_stops(request, workflow, nodes),
+        calls=calls(workflow, nodes),
+        notes=start.notes + limits(workflow),
+        definition=workflow.definition(),
+        code=_code(workflow),
+    )
+
+
+def _stops(request: RunRequest, workflow: Workflow, nodes: tuple[str, ...]) -> str:
+    if request.single_step:
+        return "after this step"
+    return f"before {request.until}" if request.until else ends(workflow, nodes)
+
+
+def _code(workflow: Workflow) -> str:
+    origin = workflow.definition().origin
+    return f"the functions that {Path(origin).name} names, beside it" if origin else ""
+
+
+def _start(store: RunStore, plan: RunPlan) -> Run:
+    definition = _definition(plan)
+    store.put_definition(definition)
+    step = -1
+    first = NewCheckpoint(
+        ref=Ref(plan.thread, "", new_id(step)),
+        parent=None,
+        state=plan.request.input,
+        source="input",
+        step=step,
+        next=plan.nodes[:1],
+    )
+    return store.create_run(_new_run(plan, first.ref), first)
+
+
+def _resume(store: RunStore, plan: RunPlan) -> Run:
+    """The thread's run, made pending again, or its first one."""
+    request = plan.request
+    if request.has_answer:
+        question = next(iter(store.approvals(plan.thread)), None)
+        if question is not None:
+            store.answer(question.id, request.answer, request.answered_by)
+    latest = next(iter(store.runs(plan.thread)), None)
+    if latest is None or latest.status in RunStatus.TERMINAL:
+        store.put_definition(_definition(plan))
+        return store.create_run(_new_run(plan, plan.base))
+    if latest.status == RunStatus.PENDING:
+        return latest
+    return store.requeue(latest.run_id, request.until)
+
+
+def _new_run(plan: RunPlan, base: Ref | None) -> Run:
+    return Run(
+        run_id=uuid.uuid4().hex,
+        thread=plan.thread,
+        workflow_hash=_definition(plan).hash,
+        business_id=plan.request.business_id,
+        base=base,
+        head=base,
+        until=plan.request.until,
+    )
+
+
+def _definition(plan: RunPlan) -> Definition:
+    if plan.definition is None:
+        raise UsageError("this plan runs no workflow")
+    return plan.definition
+
+
+def _required(ref: Ref | None) -> Ref:
+    if ref is None:
+        raise UsageError("a checkpoint to go on from is needed", hint="name it as THREAD@STEP")
+    return ref
