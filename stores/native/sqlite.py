@@ -26,7 +26,7 @@ from stores.model import (
     ThreadInfo,
     Value,
 )
-from stores.native.base import NativeBase, create_file
+from stores.native.base import create_file
 from stores.native.rows import (
     HEADER_COLUMNS,
     WENT_ON,
@@ -39,10 +39,11 @@ from stores.native.rows import (
     open_questions,
     run_statuses,
 )
+from stores.native.runs import NativeRuns
 from stores.native.tasks import tasks_at
 from stores.sqlite import rereading
 
-CAPABILITIES: Final = frozenset({Capability.WRITE, Capability.FORK, Capability.TASKS})
+CAPABILITIES: Final = frozenset({Capability.WRITE, Capability.FORK, Capability.RUNS, Capability.TASKS})
 
 _THREADS: Final = f"""
 SELECT {HEADER_COLUMNS},
@@ -64,7 +65,7 @@ WHERE c.thread_id = ? AND c.seq < ? ORDER BY c.seq DESC LIMIT ?
 _PAST_THE_LAST: Final = 2**63 - 1
 
 
-class NativeStore(NativeBase):
+class NativeStore(NativeRuns):
     """One native file. ``read_only`` refuses every write; reading never writes either way."""
 
     @property
@@ -179,13 +180,12 @@ class NativeStore(NativeBase):
             raise _no_thread(thread)
 
 
-def create_native(path: str | Path) -> NativeStore:
-    """Make an empty native store, or open the one that is there, for writing.
+def create_native(path: str | Path) -> None:
+    """Make an empty native store, or bring an older one up to date.
 
-    Raises Unsupported for a file in which another program's tables live.
+    Raises Unsupported for a file in which another program's tables live, Unreachable where none can be made.
     """
     create_file(Path(path))
-    return NativeStore(Path(path), read_only=False)
 
 
 def _no_thread(thread: str, ns: str = "") -> NotFound:

@@ -1,0 +1,170 @@
+"""From a path or URL to the adapter that reads it, by what lies in the file and not by its name.
+
+Owns URLs, probing and masking; adapters are imported when their store is opened (an import costs up to 170 ms).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Final, cast
+from urllib.parse import parse_qsl, quote, unquote
+
+from stores.errors import Unsupported
+from stores.protocol import Store
+from stores.sqlite import open_reading
+
+ENTRY_POINTS: Final = "tt_debug.stores"
+_BUILT_IN: Final = {
+    "native": "stores.native.sqlite:NativeStore",
+    "langgraph": "stores.langgraph.sqlite:LangGraphStore",
+    "table": "stores.table:TableStore",
+}
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.IGNORECASE | re.DOTALL)
+_MAPPED: Final = frozenset({"table", "thread", "id", "parent", "state", "step", "node", "status", "created"})
+_NEEDED: Final = ("table", "thread", "id", "state")
+
+Tables = Mapping[str, frozenset[str]]
+
+
+def open_store(url: str, *, read_only: bool = True) -> Store:
+    """The store at a path, ``sqlite:///path``, or ``sqlite:///path?table=…&thread=…&id=…&parent=…&state=…``.
+
+    Looking writes nothing either way; ``read_only`` also refuses every write. Raises Unreachable for what is not
+    there (nothing is made), Corrupt for no database, Unsupported for tables that no adapter knows.
+    """
+    path, mapping = split_url(url)
+    if path is None:
+        return _foreign_url(url, read_only)
+    if mapping:
+        from stores.table import TableMapping, TableStore
+
+        return TableStore(path, TableMapping(**mapping), read_only=read_only)
+    tables = _tables_of(path)
+    kind = _kind_of(path, tables)
+    if kind is not None:
+        return _adapter(kind)(path, read_only=read_only)
+    return _unknown(path, tables, read_only)
+
+
+def split_url(url: str) -> tuple[Path | None, dict[str, str]]:
+    """The absolute path and the column mapping of an SQLite URL or plain path; no path for another kind of URL.
+
+    ``sqlite:///`` is followed by a relative path, ``sqlite:////`` by an absolute one; ``?`` and ``%`` in a URL's
+    path are written %3F and %25, in a plain path they stand for themselves. Raises Unsupported for a bad mapping.
+    """
+    found = _SCHEME.fullmatch(url)
+    if found is None or Path(url).exists():
+        return _absolute(url), {}
+    if found[1].lower() != "sqlite":
+        return None, {}
+    place, _, query = found[2].partition("?")
+    if not place.startswith("/") or place == "/":
+        raise Unsupported(f"{url} names no file", hint="Write sqlite:///relative.db or sqlite:////absolute/path.db.")
+    return _absolute(unquote(place[1:])), _mapping(url, query)
+
+
+def mask_password(url: str) -> str:
+    """The URL or connection string as it may be shown: every password in it is ``***``."""
+    masked = re.sub(r"(?<=://)([^/@:\s]*):[^@\s]*@(?=[^@]*$)", r"\1:***@", url)
+    masked = re.sub(r"([?&](?:password|sslpassword)=)[^&\s]*", r"\1***", masked, flags=re.IGNORECASE)
+    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)"""
+    return masked if "://" in url else re.sub(keyword, r"\1***", masked, flags=re.IGNORECASE)
+
+
+def _absolute(path: str) -> Path:
+    place = Path(path)
+    return (place.expanduser() if path.startswith("~") and not place.exists() else place).absolute()
+
+
+def _mapping(url: str, query: str) -> dict[str, str]:
+    given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
+    unknown = sorted(set(given) - _MAPPED)
+    missing = [name for name in _NEEDED if given and not given.get(name)]
+    if unknown or missing:
+        wrong = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+        raise Unsupported(
+            f"the column mapping in {url} {wrong}",
+            hint="Write ?table=…&thread=…&id=…&parent=…&state=…, each a name in the file.",
+        )
+    return {name: value for name, value in given.items() if value}
+
+
+def _tables_of(path: Path) -> Tables:
+    reader = open_reading(path)
+    try:
+        return reader.read(_columns)
+    finally:
+        reader.close()
+
+
+def _columns(db: sqlite3.Connection) -> Tables:
+    listed = db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+    names = [row[0] for row in listed]
+    found = {}
+    for name in names:
+        columns = db.execute("SELECT name FROM pragma_table_info(?)", (name,))
+        found[name] = frozenset(row[0] for row in columns)
+    return found
+
+
+def _kind_of(path: Path, tables: Tables) -> str | None:
+    checkpoints = tables.get("checkpoints", frozenset())
+    if tables.get("meta") == frozenset(("key", "value")) and {"thread_id", "checkpoint_id", "state"} <= checkpoints:
+        return "native"
+    if {"thread_id", "checkpoint"} <= checkpoints and checkpoints & {"checkpoint_id", "thread_ts"}:
+        return "langgraph"
+    return None
+
+
+class _Adapter:
+    """What every class of the registry answers to when called."""
+
+    def __call__(self, path: Path, *, read_only: bool) -> Store:
+        raise NotImplementedError
+
+
+def _adapter(kind: str) -> _Adapter:
+    module, _, name = _BUILT_IN[kind].partition(":")
+    return cast(_Adapter, getattr(import_module(module), name))
+
+
+def _unknown(path: Path, tables: Tables, read_only: bool) -> Store:
+    """Somebody else's adapter, or the one table that looks like a history."""
+    from stores.table import TableStore, propose
+
+    store = _from_entry_points(str(path), read_only)
+    if store is not None:
+        return store
+    mapping = propose(tables)
+    if mapping is not None:
+        return TableStore(path, mapping, read_only=read_only, proposed=True)
+    names = ", ".join(sorted(tables)) or "none"
+    raise Unsupported(
+        f"no checkpoints that tt-debug knows in {path} (tables: {names})",
+        hint=f"Say which columns hold them: sqlite:///{quote(str(path))}?table=…&thread=…&id=…&parent=…&state=…",
+    )
+
+
+def _foreign_url(url: str, read_only: bool) -> Store:
+    store = _from_entry_points(url, read_only)
+    if store is not None:
+        return store
+    raise Unsupported(
+        f"no adapter for {mask_password(url)}", hint="Give the path of an SQLite file, or sqlite:///path."
+    )
+
+
+def _from_entry_points(url: str, read_only: bool) -> Store | None:
+    """An installed adapter whose ``open_url(url, read_only=…)`` takes the URL; None when none does."""
+    from importlib.metadata import entry_points  # reads the metadata of all installed packages, 20 ms
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        if entry.name not in _BUILT_IN:
+            store: Store | None = entry.load().open_url(url, read_only=read_only)
+            if store is not None:
+                return store
+    return None
