@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Final, Literal
 
 from rich.cells import cell_len
@@ -70,11 +71,15 @@ class GraphFacts:
 
 
 def graph_items(
-    rows: Iterable[GraphRow], headers: Mapping[Ref, Header], opened: Set[tuple[Ref, int]] = frozenset()
+    rows: Iterable[GraphRow],
+    headers: Mapping[Ref, Header],
+    trunk: str = "",
+    listed: Set[tuple[Ref, int]] = frozenset(),
 ) -> list[GraphItem]:
     """The rows to show: the layout's own, a name above each open branch, and after each tip what would run next.
 
-    ``opened`` are the (fork point's row, lane) of runs of stubs to list one by one.
+    ``trunk`` is the thread of the current line. ``listed`` are the runs of stubs, by their first (ref, lane), that
+    are to be shown one by one.
     """
     items: list[GraphItem] = []
     tips = _tips(headers)
@@ -88,19 +93,25 @@ def graph_items(
             forks += 1
             colours[row.lane] = forks
         inks = tuple(colours.get(lane, 0) % LANES for lane in range(row.lane + 1))
+        title = _title(row, trunk)
         if row.kind == "fold":
             items.append(
-                GraphItem("fold", row.ref, row.lane, row.lanes, inks, row.hidden, row.branches, row.title, row.status)
+                GraphItem("fold", row.ref, row.lane, row.lanes, inks, row.hidden, row.branches, title, row.status)
             )
             continue
         if row.opens and row.lane:
-            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=row.title, status=row.status))
+            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=title, status=row.status))
         items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
         header = headers[row.ref]
         if row.ref in tips and header.next and header.status != Status.DONE:
             waiting[row.lane] = GraphItem("next", row.ref, row.lane, row.lanes, inks, status=header.status)
     items.extend(waiting[lane] for lane in sorted(waiting, reverse=True))
-    return _gathered(items, opened)
+    return _gathered(items, listed)
+
+
+def _title(row: GraphRow, trunk: str) -> str:
+    """A branch without a name of its own is named by its thread, where that is another than the current line's."""
+    return row.ref.thread if row.title == "branch" and row.ref.thread != trunk else row.title
 
 
 def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
@@ -113,7 +124,7 @@ def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
     return set(headers).difference(parents)
 
 
-def _gathered(items: list[GraphItem], opened: Set[tuple[Ref, int]]) -> list[GraphItem]:
+def _gathered(items: list[GraphItem], listed: Set[tuple[Ref, int]]) -> list[GraphItem]:
     """Long runs of folded forks at one point become one row."""
     gathered: list[GraphItem] = []
     start = 0
@@ -122,7 +133,7 @@ def _gathered(items: list[GraphItem], opened: Set[tuple[Ref, int]]) -> list[Grap
         while end < len(items) and items[end].kind == "fold" and items[end].lane == items[start].lane:
             end += 1
         first = items[start]
-        if end - start > STUBS and (first.ref, first.lane) not in opened:
+        if end - start > STUBS and (first.ref, first.lane) not in listed:
             hidden = sum(item.hidden for item in items[start:end])
             gathered.append(
                 GraphItem("more", first.ref, first.lane, first.lanes, first.inks, hidden, branches=end - start)
@@ -140,19 +151,24 @@ def columns_for(width: int, items: Sequence[GraphItem], headers: Mapping[Ref, He
     step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
     lanes = min(2 * (deepest + 1), max(2, width // 3))
     left = width - lanes - step - 1
-    node = min(14, max(6, left))
+    node = min(_node_cells(headers), max(6, left))
     left -= node
     badge = 3 if left >= 3 else 0
-    delta = 9 if left - badge >= 9 else 0
+    delta = 8 if left - badge >= 8 else 0
     changed = left - badge - delta if left - badge - delta >= 10 else 0
     size = 7 if changed >= 24 else 0
     changed -= size
-    wide = max(0, changed - 24)
-    node += min(wide // 2, 10)
-    changed -= min(wide // 2, 10)
+    air = min(max(0, changed - 30) // 2, 12)
+    node, changed = node + air, changed - air
     if not changed:
         node = width - lanes - step - 1 - badge - delta
     return Columns(width, lanes, step, node, badge, changed, delta, size)
+
+
+def _node_cells(headers: Mapping[Ref, Header]) -> int:
+    """Room for most nodes' names and the word at the head, from 12 to 20 cells."""
+    longest = max((len(node) for header in islice(headers.values(), 500) for node in header.nodes), default=0)
+    return max(12, min(longest + 1, 20))
 
 
 def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
@@ -274,7 +290,7 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
         pieces.append(Piece(f"{sign} {safe_text(item.status)}", status_ink(item.status)))
     if item.kind == "fold":
         steps = f"  {item.hidden} step{'' if item.hidden == 1 else 's'}"
-        forks = f" {glyphs.dot} {item.branches} fork{'' if item.branches == 1 else 's'}" if item.branches else ""
+        forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 else ""
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:
         return cut(pieces, width, glyphs.ellipsis)

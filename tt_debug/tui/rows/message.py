@@ -33,7 +33,7 @@ ROLE_CELLS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message. ``role`` is human, ai, tool, system or the store's own word; ``calls`` are (name, arguments)."""
+    """One chat message. ``role`` is human, ai, tool, system or the store's own word; Each of ``calls`` is a name and arguments."""
 
     role: str
     text: str

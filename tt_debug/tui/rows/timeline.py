@@ -17,6 +17,8 @@ CROWDED: Final = 3
 """More than one cell in so many with a mark: only the ones that matter most are kept."""
 ORDER: Final = ("A", "failed", "waiting", "edited", "fork", "breakpoint", "bookmark")
 """What wins a cell with several marks."""
+STRETCH: Final = 4
+"""The most cells one moment takes, so that a short line is easy to hit."""
 KEPT: Final = frozenset({"A", "waiting", "bookmark"})
 
 
@@ -28,31 +30,37 @@ class Moment:
     marks: frozenset[str] = frozenset()
 
 
+def cells_used(count: int, width: int) -> int:
+    """How many of ``width`` cells a line of ``count`` moments takes."""
+    return max(0, min(width, count * STRETCH))
+
+
 def cell_of(index: int, count: int, width: int) -> int:
-    """The cell that shows moment ``index``."""
-    if count <= width or count == 0:
-        return max(0, min(index, width - 1))
-    return min(width - 1, index * width // count)
+    """The first cell that shows moment ``index``."""
+    return index * cells_used(count, width) // count if count else 0
 
 
 def moment_of(cell: int, count: int, width: int) -> int:
-    """The first moment in ``cell``; the last one for a cell past the end."""
-    if count <= width:
-        return max(0, min(cell, count - 1))
-    return max(0, min(count - 1, -(-cell * count // width)))
+    """The moment that ``cell`` shows first; the last one for a cell past the end."""
+    used = cells_used(count, width)
+    if used <= 0:
+        return 0
+    first = cell * count // used if used >= count else -(-cell * count // used)
+    return max(0, min(count - 1, first))
 
 
 def heights(moments: Sequence[Moment], width: int) -> list[int]:
     """A height from 0 to 7 for each cell in use."""
     count = len(moments)
-    longest = [0.0] * min(width, count)
+    used = cells_used(count, width)
+    longest = [0.0] * used
     for index, moment in enumerate(moments):
-        if moment.seconds is not None:
-            cell = cell_of(index, count, width)
-            longest[cell] = max(longest[cell], moment.seconds)
+        first = cell_of(index, count, width)
+        for cell in range(first, max(first + 1, cell_of(index + 1, count, width))):
+            longest[cell] = max(longest[cell], moment.seconds or 0.0)
     known = [value for value in longest if value > 0]
     if not known:
-        return [0] * len(longest)
+        return [0] * used
     low, high = math.log(max(min(known), 1e-3)), math.log(max(max(known), 1e-3))
     span = max(high - low, 1.0)
     return [0 if value <= 0 else round(7 * max(0.0, math.log(max(value, 1e-3)) - low) / span) for value in longest]
@@ -60,15 +68,14 @@ def heights(moments: Sequence[Moment], width: int) -> list[int]:
 
 def bar_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyphs = UNICODE) -> Line:
     """The bars in ``width`` cells: past, the position, future."""
-    if not moments or width <= 0:
+    count = len(moments)
+    if not count or width <= 0:
         return ()
     bars = "".join(glyphs.bars[height] for height in heights(moments, width))
-    here = cell_of(position, len(moments), width)
-    return (
-        Piece(bars[:here], "primary"),
-        Piece("┃" if not glyphs.ascii else "|", "accent"),
-        Piece(bars[here + 1 :], "muted"),
-    )
+    here = cell_of(position, count, width)
+    after = max(here + 1, cell_of(position + 1, count, width))
+    block = "|" if glyphs.ascii else "█"
+    return (Piece(bars[:here], "primary"), Piece(block * (after - here), "accent"), Piece(bars[after:], "muted"))
 
 
 def mark_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyphs = UNICODE) -> Line:

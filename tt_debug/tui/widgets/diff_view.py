@@ -41,6 +41,10 @@ class DiffView(PieceView):
         self._plain, self._empty = rows, empty
         self._lay_out(here.path if here is not None else None)
 
+    def show_problem(self, text: str) -> None:
+        """There is no diff to show, and why."""
+        self.show_rows([], text)
+
     def current(self) -> DiffRow | None:
         """The row under the cursor."""
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None

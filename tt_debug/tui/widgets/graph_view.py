@@ -29,12 +29,18 @@ class GraphView(PieceView):
         self.items: Sequence[GraphItem] = ()
         self.facts = GraphFacts({})
         self.pin: Ref | None = None
+        self._problem = ""
         self._rows: dict[Ref, int] = {}
         self._columns: tuple[int, Columns] | None = None
 
     def empty_text(self) -> str:
-        """Before the first rows."""
-        return "reading…"
+        """Before the first rows, or why there are none."""
+        return self._problem or "reading…"
+
+    def show_problem(self, text: str) -> None:
+        """The thread cannot be read, and why; rows that are there stay."""
+        self._problem = text
+        self.refresh()
 
     def show(self, items: Sequence[GraphItem], facts: GraphFacts, cursor: int | None = None) -> None:
         """Show these rows; the cursor stays on its checkpoint when no row is given."""

@@ -22,17 +22,23 @@ class MessagesView(PieceView):
         super().__init__(id=id)
         self.rows: list[TranscriptRow] = []
         self.turns: Sequence[Turn] = ()
-        self._opened: frozenset[Path] = frozenset()
+        self.opened: frozenset[Path] = frozenset()
         self._wrapped = 0
         self._read = False
+        self._problem = ""
 
     def empty_text(self) -> str:
         """A state without a conversation says so."""
-        return "no messages in this state" if self._read else "reading…"
+        return self._problem or ("no messages in this state" if self._read else "reading…")
+
+    def show_problem(self, text: str) -> None:
+        """There is no conversation to show, and why."""
+        self._problem, self.turns, self.rows = text, (), []
+        self.set_rows(0)
 
     def show(self, turns: Sequence[Turn], rows: list[TranscriptRow] | None = None) -> None:
         """Show a conversation, its newest message in view; ``rows`` when they were wrapped elsewhere."""
-        self.turns, self._read = turns, True
+        self.turns, self._read, self._problem = turns, True, ""
         self._lay_out(rows, end=True)
 
     @property
@@ -43,7 +49,7 @@ class MessagesView(PieceView):
     def _lay_out(self, rows: list[TranscriptRow] | None = None, *, end: bool = False) -> None:
         here = self.rows[self.cursor].path if 0 <= self.cursor < len(self.rows) else None
         self._wrapped = self.text_width
-        self.rows = transcript_rows(self.turns, self._wrapped, self._opened, self.glyphs) if rows is None else rows
+        self.rows = transcript_rows(self.turns, self._wrapped, self.opened, self.glyphs) if rows is None else rows
         if end:
             cursor = max(0, len(self.rows) - 1)
         else:
@@ -59,7 +65,7 @@ class MessagesView(PieceView):
         path = self.current()
         if path is None:
             return False
-        self._opened ^= {path}
+        self.opened ^= {path}
         before = len(self.rows)
         self._lay_out()
         return len(self.rows) != before

@@ -27,15 +27,28 @@ class StateView(PieceView):
         self._state: Mapping[str, Value] | None = None
         self._marks: dict[Path, str] = {}
         self._folds: dict[NodeKey, bool] = {}
+        self._problem = ""
 
     def empty_text(self) -> str:
         """An empty state says so; before the first one it is being read."""
+        if self._problem:
+            return self._problem
         return "reading…" if self._state is None else self.EMPTY
+
+    @property
+    def folds(self) -> Mapping[NodeKey, bool]:
+        """What was opened and closed, for `state_nodes` on another thread."""
+        return dict(self._folds)
+
+    def show_problem(self, text: str) -> None:
+        """There is no state to show, and why."""
+        self._problem, self._state, self.nodes = text, None, []
+        self.set_rows(0)
 
     def show(self, state: Mapping[str, Value], nodes: list[Node] | None = None) -> None:
         """Show a state; the cursor goes to the same path, or the nearest one above it that is there."""
         here = self.current()
-        self._state = state
+        self._state, self._problem = state, ""
         self.nodes = state_nodes(state, self._folds) if nodes is None else nodes
         self.set_rows(len(self.nodes), cursor=self._row_for(here.path, here.start) if here else 0)
 

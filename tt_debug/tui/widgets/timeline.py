@@ -23,13 +23,14 @@ from tt_debug.tui.rows.timeline import Moment, bar_line, mark_line, moment_of
 class Timeline(Widget):
     """Bars, the position and, when two lines high, the marks."""
 
-    INKS = ("primary", "muted", "accent", "error", "warning", "success", "secondary", "removed")
+    INKS = ("plain", "primary", "muted", "accent", "error", "warning", "success", "secondary", "removed")
     COMPONENT_CLASSES = {f"ink--{name}" for name in INKS}
     DEFAULT_CSS = """
     Timeline {
         height: 1;
         background: $panel;
         color: $foreground;
+        & > .ink--plain { color: $foreground; }
         & > .ink--primary { color: $text-primary; }
         & > .ink--muted { color: $text-muted; }
         & > .ink--accent { color: $text-accent; text-style: bold; }

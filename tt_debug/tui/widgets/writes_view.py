@@ -18,14 +18,20 @@ class WritesView(PieceView):
         super().__init__(id=id)
         self.rows: list[WriteRow] = []
         self._read = False
+        self._problem = ""
 
     def empty_text(self) -> str:
         """Only before the first checkpoint: `write_rows` always says something."""
-        return "no writes" if self._read else "reading…"
+        return self._problem or ("no writes" if self._read else "reading…")
+
+    def show_problem(self, text: str) -> None:
+        """There is nothing to show, and why."""
+        self._problem, self.rows = text, []
+        self.set_rows(0)
 
     def show(self, here: Checkpoint, parent: Checkpoint | None, steps: Sequence[StepRecord]) -> None:
         """Show the step between two checkpoints."""
-        self._read = True
+        self._read, self._problem = True, ""
         self.rows = write_rows(here, parent, steps, self.glyphs)
         self.set_rows(len(self.rows), cursor=0)
 

@@ -1,0 +1,68 @@
+"""The current line of history: what happened at each of its checkpoints, and the next event either way.
+
+Owns what counts as an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stores.model import Header, Ref, Status
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.tui.rows.timeline import Moment
+
+EDITS = frozenset({"edit", "update", "fork"})
+STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "waiting"}
+
+
+def moments(view: ThreadView, line: Sequence[Ref], pin: Ref | None = None) -> list[Moment]:
+    """One for each checkpoint of ``line``."""
+    found: list[Moment] = []
+    for at, ref in enumerate(line):
+        header = view.headers[ref]
+        marks = set()
+        if header.status in STOPPED:
+            marks.add(STOPPED[header.status])
+        if header.source in EDITS:
+            marks.add("edited")
+        if sum(child.ns == ref.ns for child in view.children(ref)) > (1 if at + 1 < len(line) else 0):
+            marks.add("fork")
+        if ref == pin:
+            marks.add("A")
+        found.append(Moment(_seconds(header, view.headers), frozenset(marks)))
+    return found
+
+
+def _seconds(header: Header, headers: Mapping[Ref, Header]) -> float | None:
+    """How long the step took; unknown where a person came between."""
+    parent = headers.get(header.parent) if header.parent else None
+    if parent is None or header.created is None or parent.created is None or header.source in EDITS:
+        return None
+    return max(0.0, (header.created - parent.created).total_seconds())
+
+
+def next_event(events: Sequence[Moment], at: int, direction: int) -> int | None:
+    """The next moment with a mark, None when there is none that way."""
+    at += direction
+    while 0 <= at < len(events):
+        if events[at].marks:
+            return at
+        at += direction
+    return None
+
+
+def place(line: Sequence[Ref], headers: Mapping[Ref, Header], text: str) -> Ref | None:
+    """A place as typed: ``15`` a step, ``50%`` of the line, ``-2`` before its end, or the beginning of an id."""
+    text = text.strip()
+    if not line or not text:
+        return None
+    if text.endswith("%") and text[:-1].isdigit():
+        return line[min(len(line) - 1, int(text[:-1]) * (len(line) - 1) // 100)]
+    if text.startswith("-") and text[1:].isdigit():
+        return line[max(0, len(line) - 1 - int(text[1:]))]
+    if text.isdigit():
+        for ref in reversed(line):
+            if headers[ref].step == int(text):
+                return ref
+    found = [ref for ref in headers if ref.id.startswith(text.lower())]
+    return found[0] if len(found) == 1 else next((ref for ref in found if ref in line), None)

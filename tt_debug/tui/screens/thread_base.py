@@ -1,0 +1,309 @@
+"""What the parts of the Thread screen share: the open thread, the current line, where the cursor is.
+
+Owns reading the thread and its details; moving, panels, editing and running are the parts' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input
+
+from stores.model import Header, Ref, Status
+from tt_debug.session.session import Session
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.tui.app import OpenStore
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items
+from tt_debug.tui.rows.line import moments
+from tt_debug.tui.rows.timeline import Moment
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.thread_details import Details, RowFacts, Wanted, read_details, read_row_facts
+from tt_debug.tui.widgets.diff_view import DiffView
+from tt_debug.tui.widgets.graph_view import GraphView
+from tt_debug.tui.widgets.live_view import LiveView
+from tt_debug.tui.widgets.messages_view import MessagesView
+from tt_debug.tui.widgets.meta_view import MetaView
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.state_view import StateView
+from tt_debug.tui.widgets.timeline import Timeline
+from tt_debug.tui.widgets.writes_view import WritesView
+
+REST: Final = 0.05
+"""Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
+
+
+class ThreadRead(Message):
+    """The thread and its rows; the cursor is to go to ``select``."""
+
+    def __init__(self, view: ThreadView, trunk: Ref, items: list[GraphItem], select: Ref | None) -> None:
+        super().__init__()
+        self.view = view
+        self.trunk = trunk
+        self.items = items
+        self.select = select
+
+
+class DetailsRead(Message):
+    """What the panels show of one checkpoint."""
+
+    def __init__(self, details: Details) -> None:
+        super().__init__()
+        self.details = details
+
+
+class FactsRead(Message):
+    """Changed keys and notes of rows in view."""
+
+    def __init__(self, facts: RowFacts) -> None:
+        super().__init__()
+        self.facts = facts
+
+
+class ThreadBase(BaseScreen):
+    """State and reading. The parts call `read`, `select_ref` and `show_line`."""
+
+    def __init__(self, store: OpenStore, thread: str, ref: Ref | None = None) -> None:
+        super().__init__()
+        self.store = store
+        self.thread = thread
+        self.view: ThreadView | None = None
+        self.trunk: Ref | None = None
+        self.unfolded: frozenset[Ref] = frozenset()
+        self.listed: frozenset[tuple[Ref, int]] = frozenset()
+        self.selected: Ref | None = ref
+        self.pin: Ref | None = None
+        self.swapped = False
+        self.details: Details | None = None
+        self.facts = RowFacts({}, {})
+        self.line: tuple[Ref, ...] = ()
+        self.places: dict[Ref, int] = {}
+        self.moments: Sequence[Moment] = ()
+        self._rest: Timer | None = None
+        self._asked: set[Ref] = set()
+
+    @property
+    def session(self) -> Session:
+        """The store's session."""
+        return self.store.session
+
+    @property
+    def graph(self) -> GraphView:
+        """The graph's widget."""
+        return self.query_one(GraphView)
+
+    def compose_body(self) -> ComposeResult:
+        """The graph, one of the tabs or two, the timeline, the search line."""
+        with Container(id="thread-body"):
+            yield GraphView(id="graph")
+            with Container(id="thread-side"):
+                yield StateView(id="state")
+                yield MessagesView(id="messages")
+                yield WritesView(id="writes")
+                yield MetaView(id="meta")
+                yield LiveView(id="live")
+                yield DiffView(id="diff")
+        yield Timeline(id="timeline")
+        yield Input(placeholder="text to look for", id="search", compact=True)
+
+    # --- the thread
+
+    def read(self, select: Ref | None = None, trunk: str | None = None) -> None:
+        """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line."""
+        wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
+        work = partial(read_thread, self.session, self.thread, wanted, self.unfolded, self.listed)
+        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(*read, select))
+
+    def lay_out(self, trunk: Ref | None = None, select: Ref | None = None) -> None:
+        """Make the rows of the thread anew, after folding or with another line as the trunk."""
+        if self.view is None or self.trunk is None:
+            return
+        view, wanted = self.view, trunk or self.trunk
+        work = partial(thread_rows, view, wanted, self.unfolded, self.listed)
+        self.tt.loader.call(self, "thread", work, lambda items: ThreadRead(view, wanted, items, select))
+
+    @on(ThreadRead)
+    def _thread_read(self, event: ThreadRead) -> None:
+        first = self.view is None
+        grown = self.view is not None and set(event.view.headers) - set(self.view.headers)
+        self.view, self.trunk = event.view, event.trunk
+        if grown:
+            # A checkpoint that stood at the end has been answered, retried or gone on from.
+            self._asked.clear()
+        select = event.select or (self.selected if first else None)
+        if first and select is None:
+            select = event.view.head
+        self.graph.show(event.items, self.graph_facts(), self._row_for(select, event.items))
+        self.show_counts()
+        self._follow(force=True)
+        self.perform_after_reading()
+
+    def _row_for(self, ref: Ref | None, items: list[GraphItem]) -> int | None:
+        if ref is None:
+            return None
+        at = next((row for row, item in enumerate(items) if item.ref == ref and item.kind == "checkpoint"), None)
+        return at if at is not None else next((row for row, item in enumerate(items) if item.ref == ref), None)
+
+    def graph_facts(self) -> GraphFacts:
+        """What the graph's rows show beside their headers."""
+        headers = self.view.headers if self.view is not None else {}
+        return GraphFacts(headers, self.trunk, self.facts.changed, self.facts.notes, datetime.now(UTC), self.tt.glyphs)
+
+    def select_ref(self, ref: Ref) -> None:
+        """Put the graph's cursor on a checkpoint, unfolding the branch it lies in."""
+        row = self.graph.row_of(ref)
+        item = self.graph.item(row) if row is not None else None
+        if row is not None and item is not None and item.kind == "checkpoint":
+            self.graph.cursor = row
+        elif self.view is not None:
+            self.unfolded |= frozenset(self.view.line(ref))
+            self.lay_out(select=ref)
+
+    def header(self) -> Header | None:
+        """The header of the checkpoint under the cursor."""
+        return self.view.headers.get(self.selected) if self.view is not None and self.selected is not None else None
+
+    # --- following the cursor
+
+    @on(RowView.Highlighted, "#graph")
+    def _moved(self, event: RowView.Highlighted) -> None:
+        event.stop()
+        self._follow()
+
+    def _follow(self, *, force: bool = False) -> None:
+        """The line and title at once; the panels when the cursor has rested."""
+        item = self.graph.item()
+        if item is None or self.view is None:
+            return
+        changed = item.ref != self.selected
+        self.selected = item.ref
+        self.show_line(force=force)
+        shown = self.details.ref if self.details is not None else None
+        if changed or force or shown != item.ref:
+            self.mark_stale(shown != item.ref)
+            self.follow_later()
+
+    def follow_later(self) -> None:
+        """Start the rest anew."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST, self.read_details)
+
+    def show_line(self, *, force: bool = False) -> None:
+        """The timeline and title for the line through the cursor."""
+        if self.view is None or self.selected is None or self.trunk is None:
+            return
+        if force or self.selected not in self.places:
+            line = self.view.line(self.trunk)
+            on_trunk = self.selected in set(line)
+            self.line = line if on_trunk else self.view.line(self.view.tip(self.selected))
+            self.places = {ref: at for at, ref in enumerate(self.line)}
+            self.moments = moments(self.view, self.line, self.pin)
+        self.show_place()
+
+    def read_details(self) -> None:
+        """Ask for what the panels show, and for the keys that the rows in view changed."""
+        if self.selected is None or self.view is None:
+            return
+        step = self.view.headers[self.selected].step
+        self.tt.tour_saw(f"step {step}")
+        messages = self.query_one(MessagesView)
+        wanted = Wanted(
+            self.selected,
+            self.pin if self.pin != self.selected else None,
+            self.query_one("#state", StateView).folds,
+            messages.text_width,
+            messages.opened,
+            self.tt.glyphs,
+            self.swapped,
+        )
+        self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
+        self._read_facts()
+
+    @on(DetailsRead)
+    def _details_read(self, event: DetailsRead) -> None:
+        details = event.details
+        if details.ref != self.selected:
+            return
+        self.details = details
+        self._learn(RowFacts({details.ref: details.changed}, {}))
+        self.show_details(details)
+
+    def _read_facts(self) -> None:
+        graph = self.graph
+        top = graph.scroll_offset.y
+        rows = graph.items[top : top + graph.scrollable_content_region.height]
+        refs = [item.ref for item in rows if item.kind == "checkpoint" and item.ref not in self.facts.changed]
+        stopped = (Status.FAILED, Status.WAITING)
+        ends = [item.ref for item in rows if item.kind == "next" and item.status in stopped]
+        ends = [ref for ref in ends if ref not in self._asked]
+        self._asked.update(ends)
+        if refs or ends:
+            # Replaced while it waits when the cursor rests elsewhere: rows out of view are read when they come back.
+            work = partial(read_row_facts, self.session, refs, ends)
+            self.tt.loader.call(self, "rows", work, FactsRead, prefetch=True)
+
+    @on(FactsRead)
+    def _facts_read(self, event: FactsRead) -> None:
+        self._learn(event.facts)
+
+    def _learn(self, facts: RowFacts) -> None:
+        self.facts = RowFacts({**self.facts.changed, **facts.changed}, {**self.facts.notes, **facts.notes})
+        self.graph.show_facts(replace(self.graph.facts, changed=self.facts.changed, notes=self.facts.notes))
+
+    def on_failed(self, event: Failed) -> None:
+        """What failed is said in the panel it was for."""
+        if event.kind in ("details", "thread"):
+            self.show_problem(event.kind, f"{event.text} {event.hint}".strip())
+        else:
+            super().on_failed(event)
+
+    # --- what the parts draw
+
+    def show_counts(self) -> None:
+        """The graph's counts."""
+        raise NotImplementedError
+
+    def show_place(self) -> None:
+        """Title and timeline."""
+        raise NotImplementedError
+
+    def mark_stale(self, stale: bool) -> None:
+        """Dim what belongs to another checkpoint than the cursor's."""
+        raise NotImplementedError
+
+    def show_details(self, details: Details) -> None:
+        """Fill the panels."""
+        raise NotImplementedError
+
+    def show_problem(self, kind: str, text: str) -> None:
+        """Say in the panels why there is nothing."""
+        raise NotImplementedError
+
+
+def read_thread(
+    session: Session, thread: str, trunk: str, unfolded: frozenset[Ref], listed: frozenset[tuple[Ref, int]]
+) -> tuple[ThreadView, Ref, list[GraphItem]]:
+    """Open a thread; the head of ``trunk``, a thread of its family, gives the current line."""
+    view = session.open_thread(thread)
+    head = view.head
+    if trunk != thread:
+        own = [ref for ref in view.headers if ref.thread == trunk and not ref.ns]
+        head = own[-1] if own else head
+    return view, head, thread_rows(view, head, unfolded, listed)
+
+
+def thread_rows(
+    view: ThreadView, trunk: Ref, unfolded: frozenset[Ref], listed: frozenset[tuple[Ref, int]]
+) -> list[GraphItem]:
+    """The rows of a thread with ``trunk`` as its current line."""
+    return graph_items(view.rows(unfolded, trunk), view.headers, trunk.thread, listed)

@@ -1,0 +1,175 @@
+"""What the panels show of one checkpoint, read and laid out off the event loop.
+
+Owns the order of reading and which failure costs what: a diff that cannot be made never hides the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stores.errors import StoreError
+from stores.model import Checkpoint, Diff, Ref, Status, Value
+from stores.runs import StepRecord
+from tt_debug.errors import DebuggerError
+from tt_debug.session.session import Session
+from tt_debug.tui.glyphs import Glyphs
+from tt_debug.tui.rows.diff import DiffRow, changed_keys, diff_rows
+from tt_debug.tui.rows.state import Node, NodeKey, state_nodes
+from tt_debug.tui.rows.transcript import TranscriptRow, Turn, conversation, transcript_rows
+
+LARGE: Final = 262_144
+"""Bytes of a state above which its changed keys are not looked up for a row that is only in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which checkpoint against which (None: its parent), and how the panels lay it out."""
+
+    ref: Ref
+    base: Ref | None
+    folds: Mapping[NodeKey, bool]
+    width: int
+    opened: frozenset[tuple[str | int, ...]]
+    glyphs: Glyphs
+    swapped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Everything the panels show. ``base`` is None at a root; ``problem`` says why there is no diff."""
+
+    ref: Ref
+    checkpoint: Checkpoint
+    parent: Checkpoint | None
+    base: Ref | None
+    diff: Diff
+    problem: str
+    changed: str
+    steps: tuple[StepRecord, ...]
+    nodes: list[Node]
+    rows: list[DiffRow]
+    turns: tuple[Turn, ...]
+    transcript: list[TranscriptRow]
+    marks: Diff
+    width: int
+
+
+def read_details(session: Session, wanted: Wanted) -> Details:
+    """Read it all. Raises what `Session.load` raises for the checkpoint itself, nothing for its other side."""
+    checkpoint = session.load(wanted.ref)
+    parent = _parent(session, checkpoint)
+    base = wanted.base or checkpoint.header.parent
+    diff, marks, rows, problem = _compared(session, checkpoint, base, wanted.swapped)
+    turns = conversation(checkpoint.state)[1]
+    return Details(
+        ref=wanted.ref,
+        checkpoint=checkpoint,
+        parent=parent,
+        base=base,
+        diff=diff,
+        problem=problem,
+        changed=_changed(session, checkpoint, parent, diff if wanted.base is None and not wanted.swapped else None),
+        steps=session.steps(wanted.ref),
+        nodes=state_nodes(checkpoint.state, wanted.folds),
+        rows=rows,
+        turns=turns,
+        transcript=transcript_rows(turns, wanted.width, wanted.opened, wanted.glyphs),
+        marks=marks,
+        width=wanted.width,
+    )
+
+
+def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
+    if checkpoint.header.parent is None:
+        return None
+    try:
+        return session.load(checkpoint.header.parent)
+    except StoreError:
+        # An orphan: its parent is not in the store; the diff's problem says so.
+        return None
+
+
+def _compared(
+    session: Session, checkpoint: Checkpoint, base: Ref | None, swapped: bool
+) -> tuple[Diff, Diff, list[DiffRow], str]:
+    """The diff as it is to be shown, the one that marks the state, its rows, or the reason why there is none."""
+    ref = checkpoint.header.ref
+    if base is None:
+        return (), (), [], "the first checkpoint: nothing to compare it with"
+    try:
+        marks = session.diff(ref, base)
+        diff = session.diff(base, ref) if swapped else marks
+        other = session.load(base).state
+    except (StoreError, DebuggerError) as error:
+        return (), (), [], f"{error} {error.hint}".strip()
+    old, new = (checkpoint.state, other) if swapped else (other, checkpoint.state)
+    return diff, marks, diff_rows(diff, old, new) if diff else [], "" if diff else "nothing changed"
+
+
+def _changed(session: Session, checkpoint: Checkpoint, parent: Checkpoint | None, diff: Diff | None) -> str:
+    if parent is None:
+        return ""
+    if diff is None:
+        diff = session.diff(checkpoint.header.ref, parent.header.ref)
+    return changed_keys(diff, parent.state, checkpoint.state)
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """What rows of the graph show beyond their headers."""
+
+    changed: Mapping[Ref, str]
+    notes: Mapping[Ref, str]
+
+
+def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Ref]) -> RowFacts:
+    """The changed keys of ``refs``, and why the checkpoints in ``open_ends`` did not go on."""
+    changed: dict[Ref, str] = {}
+    notes: dict[Ref, str] = {}
+    for ref in refs:
+        changed[ref] = ""
+        try:
+            checkpoint = session.load(ref)
+            if (checkpoint.header.size or 0) <= LARGE:
+                changed[ref] = _changed(session, checkpoint, _parent(session, checkpoint), None)
+        except (StoreError, DebuggerError):
+            # The row stays without keys; its panels say what is wrong when the cursor comes there.
+            continue
+    for ref in open_ends:
+        try:
+            notes[ref] = note_of(session.load(ref), session.steps(ref))
+        except (StoreError, DebuggerError):
+            notes[ref] = ""
+    return RowFacts(changed, notes)
+
+
+def note_of(checkpoint: Checkpoint, steps: Iterable[StepRecord]) -> str:
+    """Why a checkpoint's step did not end: its error, or what it asks."""
+    for task in checkpoint.tasks:
+        if task.error:
+            return f"{Status.FAILED}: {_first_line(task.error)}"
+    for task in checkpoint.tasks:
+        for interrupt in task.interrupts:
+            return f"{Status.WAITING}: {_first_line(_question(interrupt.value))}"
+    for step in steps:
+        if step.error:
+            return f"{Status.FAILED}: {_first_line(step.error)}"
+    return ""
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1][:200] if lines else ""
+
+
+def _question(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        for key in ("question", "prompt", "message", "title", "action", "description"):
+            if isinstance(value.get(key), str):
+                return str(value[key])
+        return ", ".join(str(key) for key in value)
+    return str(value)

@@ -1,0 +1,270 @@
+"""Moving through the history: along the line, over events, into forks; folding, pinning, searching.
+
+Owns what a move means; where the cursor then is, the panels follow by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from textual import on
+from textual.widgets import Input
+
+from stores.model import Ref
+from tt_debug.tui.rows.graph import GraphItem
+from tt_debug.tui.rows.line import moments, next_event, place
+from tt_debug.tui.screens.thread_panels import ThreadPanels
+from tt_debug.tui.widgets.diff_view import DiffView
+from tt_debug.tui.widgets.messages_view import MessagesView
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.state_view import StateView
+
+
+@runtime_checkable
+class Searched(Protocol):
+    """A list that can be searched."""
+
+    def search(self, text: str) -> Sequence[int]: ...
+
+
+class ThreadMoving(ThreadPanels):
+    """The keys that only look."""
+
+    def __init__(self, *args: object, **more: object) -> None:
+        super().__init__(*args, **more)  # type: ignore[arg-type]
+        self.looked_for = ""
+
+    # --- along the line
+
+    def act_nav_back(self) -> None:
+        """The checkpoint before."""
+        self._along(-1)
+
+    def act_nav_fwd(self) -> None:
+        """The checkpoint after."""
+        self._along(1)
+
+    def _along(self, by: int) -> None:
+        if self.selected is None or not self.line:
+            return
+        at = self.places.get(self.selected, 0) + by
+        if at < 0:
+            self.say("this is the first checkpoint of the line")
+        elif at >= len(self.line):
+            self.say("this is the end of the line")
+        else:
+            self.select_ref(self.line[at])
+
+    def act_nav_event_back(self) -> None:
+        """The event before."""
+        self._to_event(-1)
+
+    def act_nav_event_fwd(self) -> None:
+        """The event after."""
+        self._to_event(1)
+
+    def _to_event(self, direction: int) -> None:
+        if self.selected is None:
+            return
+        at = next_event(self.moments, self.places.get(self.selected, 0), direction)
+        if at is None:
+            self.say("no error, wait, fork or edit " + ("before" if direction < 0 else "after") + " this on the line")
+        else:
+            self.select_ref(self.line[at])
+
+    def act_nav_head(self) -> None:
+        """The end of the line; there, the line becomes the trunk of the graph."""
+        if not self.line:
+            return
+        head = self.line[-1]
+        if self.selected == head and head != self.trunk:
+            self.lay_out(trunk=head, select=head)
+        else:
+            self.select_ref(head)
+
+    def go_to(self, text: str) -> None:
+        """A place as typed in the palette: ``15``, ``50%``, ``-1``, the beginning of an id."""
+        ref = place(self.line, self.view.headers, text) if self.view is not None else None
+        if ref is None:
+            self.say(f"nothing called {text} on this line", severity="warning")
+        else:
+            self.select_ref(ref)
+
+    # --- folding and opening
+
+    def act_row_fold(self) -> None:
+        """Fold what the cursor is in."""
+        panel = self.panel()
+        if isinstance(panel, (StateView, DiffView)):
+            panel.fold()
+        elif panel is self.graph:
+            self._fold_branch()
+
+    def act_row_unfold(self) -> None:
+        """Unfold what the cursor is on."""
+        panel = self.panel()
+        item = self.graph.item()
+        if isinstance(panel, (StateView, DiffView)):
+            panel.unfold()
+        elif panel is self.graph and item is not None and item.kind in ("fold", "more"):
+            self._open_item(item)
+
+    def _fold_branch(self) -> None:
+        """Fold the branch the cursor is in; the cursor stands on its stub then."""
+        row = self.graph.cursor
+        item = self.graph.item(row)
+        while item is not None and row >= 0 and not (item.kind == "open" and item.lane <= self._lane()):
+            row -= 1
+            item = self.graph.item(row) if row >= 0 else None
+        if item is None:
+            self._along(-1)
+            return
+        self.unfolded -= {item.ref}
+        self.lay_out(select=item.ref)
+
+    def _lane(self) -> int:
+        item = self.graph.item()
+        return item.lane if item is not None else 0
+
+    @on(RowView.Opened, "#graph")
+    def _graph_opened(self, event: RowView.Opened) -> None:
+        event.stop()
+        item = self.graph.item(event.row)
+        if item is not None:
+            self._open_item(item)
+
+    def _open_item(self, item: GraphItem) -> None:
+        if item.kind == "fold":
+            self.unfolded |= {item.ref}
+            self.lay_out(select=item.ref)
+        elif item.kind == "more":
+            self.listed |= {(item.ref, item.lane)}
+            self.lay_out(select=item.ref)
+        elif item.kind == "open":
+            self.unfolded -= {item.ref}
+            self.lay_out(select=item.ref)
+        elif self.line and item.ref == self.line[-1] and item.ref != self.trunk:
+            self.lay_out(trunk=item.ref, select=item.ref)
+        else:
+            self.query_one(f"#{self.tab}").focus()
+
+    @on(RowView.Opened, "#state")
+    @on(RowView.Opened, "#meta")
+    def _value_opened(self, event: RowView.Opened) -> None:
+        event.stop()
+        if isinstance(event.view, StateView) and not event.view.toggle():
+            self.say("nothing more to unfold here; e edits this value")
+
+    @on(RowView.Opened, "#diff")
+    def _change_opened(self, event: RowView.Opened) -> None:
+        """Write a text out in full; for any other value go to its place in the state."""
+        event.stop()
+        diff = self.query_one(DiffView)
+        row = diff.current()
+        if row is None or row.kind == "rest":
+            return
+        if not diff.toggle():
+            self._to_state(row.path)
+
+    @on(RowView.Opened, "#messages")
+    def _message_opened(self, event: RowView.Opened) -> None:
+        event.stop()
+        messages = self.query_one(MessagesView)
+        path = messages.current()
+        if not messages.toggle() and path is not None:
+            self._to_state(path)
+
+    def _to_state(self, path: tuple[str | int, ...]) -> None:
+        self.action_tab("state")
+        self.query_one("#state", StateView).go_to(path)
+
+    # --- pinning
+
+    def act_mark_a(self) -> None:
+        """Pin A here, or unpin it."""
+        if self.selected is None or self.view is None:
+            return
+        self.pin = None if self.pin == self.selected else self.selected
+        self.swapped = False
+        self.graph.pin_at(self.pin)
+        self.moments = moments(self.view, self.line, self.pin)
+        self.show_place()
+        self.follow_later()
+        self.say("A is pinned here: State and Diff compare with it" if self.pin else "A is unpinned")
+
+    def act_diff_swap(self) -> None:
+        """The other way round."""
+        self.swapped = not self.swapped
+        self.follow_later()
+
+    # --- searching
+
+    def act_search_open(self) -> None:
+        """Ask what to look for."""
+        box = self.query_one("#search", Input)
+        self._searched = self.panel()
+        box.add_class("-shown")
+        box.value = ""
+        box.focus()
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        text = event.value
+        self._close_search()
+        self.looked_for = text
+        if text:
+            self._to_hit(1, here=True)
+
+    def _close_search(self) -> None:
+        self.query_one("#search", Input).remove_class("-shown")
+        self._searched.focus()
+
+    _searched: RowView
+
+    def act_search_next(self) -> None:
+        """The next hit."""
+        self._to_hit(1)
+
+    def act_search_back(self) -> None:
+        """The hit before."""
+        self._to_hit(-1)
+
+    def _to_hit(self, direction: int, *, here: bool = False) -> None:
+        panel = self.panel()
+        if not self.looked_for:
+            self.say("nothing is searched for yet: / asks for a text")
+            return
+        hits = panel.search(self.looked_for) if isinstance(panel, Searched) else ()
+        if not hits:
+            self.say(f"no row of this panel has “{self.looked_for}”", severity="warning")
+            return
+        ahead = [row for row in hits if (row - panel.cursor) * direction > 0 or (here and row == panel.cursor)]
+        if not ahead:
+            self.say("from the top again" if direction > 0 else "from the end again")
+            ahead = list(hits)
+        panel.cursor = ahead[0] if direction > 0 else ahead[-1]
+
+    def action_escape(self) -> None:
+        """Close the search, then forget it, then what every screen does."""
+        if self.query_one("#search", Input).has_class("-shown"):
+            self._close_search()
+        elif self.maximized is None and self.looked_for:
+            self.looked_for = ""
+        else:
+            super().action_escape()
+
+    def act_refresh(self) -> None:
+        """Read the thread and the panels again."""
+        self.facts = type(self.facts)({}, {})
+        self._asked.clear()
+        self.read(select=self.selected)
+
+    def act_order(self) -> None:
+        """Time order is not there yet for a graph; say so instead of nothing."""
+        self.say("the graph is in branch order; each fork stands below the step it left")
+
+    def place_of(self, ref: Ref) -> int | None:
+        """The position of a checkpoint on the current line."""
+        return self.places.get(ref)

@@ -1,0 +1,272 @@
+"""The panels of the Thread screen: which one is on top, their titles, and what they show.
+
+Owns tabs, titles and dimming. In a narrow terminal the diff is a tab like the others; in a wider one it always stands.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import events, on
+from textual.content import Content
+
+from stores.model import Header, Ref
+from tt_debug.text import human_size, safe_text
+from tt_debug.tui.rows.diff import counts_text
+from tt_debug.tui.rows.times import delta_text
+from tt_debug.tui.screens.thread_base import ThreadBase
+from tt_debug.tui.screens.thread_details import Details
+from tt_debug.tui.widgets.diff_view import DiffView
+from tt_debug.tui.widgets.live_view import LiveView
+from tt_debug.tui.widgets.messages_view import MessagesView
+from tt_debug.tui.widgets.meta_view import MetaView
+from tt_debug.tui.widgets.piece_view import PieceView
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.state_view import StateView
+from tt_debug.tui.widgets.timeline import Timeline
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.writes_view import WritesView
+
+TABS: Final = (
+    ("state", "2 State"),
+    ("diff", "3 Diff"),
+    ("messages", "4 Messages"),
+    ("writes", "5 Writes"),
+    ("meta", "6 Meta"),
+    ("live", "7 Live"),
+)
+NARROW: Final = 100
+
+
+class ThreadPanels(ThreadBase):
+    """Graph, tabs, title and timeline."""
+
+    tab = "diff"
+    running_text = ""
+
+    def on_mount(self) -> None:
+        """The graph has the focus; the first tab is on top."""
+        super().on_mount()
+        self.graph.focus()
+        self.show_tab(self.tab)
+        self.show_counts()
+        self.show_place()
+        self.read()
+
+    def on_screen_resume(self) -> None:
+        """Other screens may have answered a question."""
+        super().on_screen_resume()
+        if self.view is not None:
+            self.read()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is room for one panel beside the graph only."""
+        return self.size.width < NARROW
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other panels may have room now."""
+        super().on_resize(event)
+        self.show_tab(self.tab)
+
+    # --- tabs
+
+    def action_pane(self, number: int) -> None:
+        """1 is the graph, the others are tabs."""
+        if number == 1:
+            self.graph.focus()
+        elif 1 < number <= len(TABS) + 1:
+            self.action_tab(TABS[number - 2][0])
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab and give it the focus."""
+        self.show_tab(name)
+        self.query_one(f"#{name}").focus()
+
+    def act_pane_next_tab(self) -> None:
+        """The tab to the right."""
+        self._turn(1)
+
+    def act_pane_prev_tab(self) -> None:
+        """The tab to the left."""
+        self._turn(-1)
+
+    def _turn(self, by: int) -> None:
+        names = [name for name, _ in TABS if self.narrow or name != "diff"]
+        at = names.index(self.tab) if self.tab in names else 0
+        in_tab = self.focused is not None and self.focused.id == self.tab
+        self.show_tab(names[(at + by) % len(names)])
+        if in_tab:
+            self.query_one(f"#{self.tab}").focus()
+
+    def show_tab(self, name: str) -> None:
+        """Put a tab on top; the focus stays where it is unless its panel goes."""
+        if self.narrow or name != "diff":
+            self.tab = name
+        shown = self._on_top()
+        focused = self.focused.id if self.focused is not None else None
+        for each, _ in TABS:
+            self.query_one(f"#{each}").display = each in shown
+        if focused in {each for each, _ in TABS} and focused not in shown:
+            self.query_one(f"#{self.tab}").focus()
+        self.show_titles()
+
+    def _on_top(self) -> set[str]:
+        """The tabs that can be seen."""
+        if self.narrow:
+            return {self.tab}
+        return {self.tab if self.tab != "diff" else "state", "diff"}
+
+    def act_diff_open(self) -> None:
+        """Show the diff."""
+        self.action_tab("diff")
+
+    def panel(self) -> RowView:
+        """The list that has the focus, else the graph."""
+        return self.focused if isinstance(self.focused, RowView) else self.graph
+
+    # --- titles
+
+    def show_titles(self) -> None:
+        """The tabs in the border of what is on top, and what is compared."""
+        for name in self._on_top():
+            view = self.query_one(f"#{name}", PieceView)
+            if name == "diff" and not self.narrow:
+                view.border_title = Content("3 Diff") + self._compared(30)
+                view.border_subtitle = Content(self._counts())
+            else:
+                extra = self._compared(12) if name == "diff" else Content("")
+                view.border_title = self._tabs(name) + extra
+                view.border_subtitle = Content(self._subtitle())
+
+    def _tabs(self, active: str) -> Content:
+        shown = Content("")
+        for name, title in TABS:
+            if name == "diff" and not self.narrow:
+                continue
+            if name == "live" and not self._has_run():
+                continue
+            text = title if name == active or not self.narrow or self.size.width >= 72 else title[:1]
+            link = Content.from_markup(f"[@click=screen.tab('{name}')]{text}[/]")
+            shown = (
+                shown
+                + Content("  " if shown.plain else "")
+                + (link.stylize("bold underline") if name == active else link)
+            )
+        return shown
+
+    def _has_run(self) -> bool:
+        return self.query_one(LiveView).row_count > 0 or bool(self.running_text)
+
+    def _compared(self, most: int) -> Content:
+        if self.details is None or self.details.base is None:
+            return Content("")
+        sides = [self._side(self.details.base, most), self._side(self.details.ref, most)]
+        if self.swapped:
+            sides.reverse()
+        arrow = self.tt.glyphs.arrow
+        name = "A " if self.pin is not None else ""
+        counts = f"  {self._counts()}" if self.narrow else ""
+        return Content(f"   {name}{sides[0]} {arrow} {sides[1]}{counts}")
+
+    def _side(self, ref: Ref, most: int) -> str:
+        header = self.view.headers.get(ref) if self.view is not None else None
+        if header is None:
+            return ref.id[:8]
+        step = "?" if header.step is None else str(header.step)
+        node = ", ".join(header.nodes) or header.source
+        return step if most < 20 else safe_text(f"{step} {node}"[:most])
+
+    def _counts(self) -> str:
+        return counts_text(self.details.diff) if self.details is not None else ""
+
+    def _subtitle(self) -> str:
+        header = self.details.checkpoint.header if self.details is not None else None
+        if header is None or self.narrow:
+            return ""
+        size = f" · {human_size(header.size)}" if header.size is not None else ""
+        return f"{self._where(header)}{size}"
+
+    def _where(self, header: Header) -> str:
+        node = ", ".join(header.nodes) or header.source
+        return safe_text(f"step {header.step} · {node}" if header.step is not None else node)
+
+    # --- what the base asks for
+
+    def show_counts(self) -> None:
+        """Checkpoints and forks, in the graph's border."""
+        graph = self.graph
+        if self.view is None:
+            graph.border_title = "1 Graph"
+            return
+        headers = self.view.headers
+        forks = len({ref.thread for ref in headers}) - 1
+        folded = sum(item.kind in ("fold", "more") for item in graph.items)
+        words = f"{len(headers):,} checkpoints"
+        if forks:
+            words += f" · {forks} fork{'' if forks == 1 else 's'}"
+        if folded and not self.narrow:
+            words += f" ({folded} folded)"
+        graph.border_title = f"1 Graph   {words}" if self.narrow else "1 Graph"
+        graph.border_subtitle = "" if self.narrow else words
+
+    def show_place(self) -> None:
+        """Where the cursor is on its line: title and timeline."""
+        header = self.header()
+        at = self.places.get(self.selected, 0) if self.selected is not None else 0
+        count = len(self.line)
+        crumbs = [self.store.label, self.thread]
+        fork = self.line[-1].thread if self.line else self.thread
+        if fork != self.thread:
+            crumbs.append(fork)
+        step, note = "", ""
+        if header is not None:
+            last = self.view.headers[self.line[-1]].step if self.view is not None and self.line else None
+            step = f"step {header.step}/{last}" if header.step is not None else f"{at + 1}/{count}"
+            if header.created is not None and not self.narrow:
+                note = f"{header.created.astimezone():%Y-%m-%d %H:%M:%S}"
+        waiting = sum(info.status == "waiting" for listing in self.tt.listings for info in listing.threads)
+        title = Title(tuple(crumbs), note, step, self.running_text, waiting, read_only=self.tt.read_only)
+        self.query_one(TitleBar).show(title)
+        seconds = self.moments[at].seconds if at < len(self.moments) else None
+        took = f" {delta_text(seconds)}" if seconds is not None else ""
+        self.query_one(Timeline).show(self.moments, at, f"{at + 1}/{count}{took}" if count else "")
+
+    @on(Timeline.Moved)
+    def _timeline_moved(self, event: Timeline.Moved) -> None:
+        event.stop()
+        if event.index < len(self.line):
+            self.select_ref(self.line[event.index])
+
+    def mark_stale(self, stale: bool) -> None:
+        """Dim the panels while another checkpoint is being read."""
+        for name, _ in TABS[:-1]:
+            self.query_one(f"#{name}").set_class(stale, "-stale")
+
+    def show_details(self, details: Details) -> None:
+        """Fill every panel."""
+        self.mark_stale(False)
+        children = len(self.view.children(details.ref)) if self.view is not None else 0
+        state = self.query_one("#state", StateView)
+        state.show(details.checkpoint.state, details.nodes)
+        state.mark(details.marks)
+        self.query_one(DiffView).show_rows(details.rows, safe_text(details.problem))
+        messages = self.query_one(MessagesView)
+        messages.show(details.turns, details.transcript if messages.text_width == details.width else None)
+        self.query_one(WritesView).show(details.checkpoint, details.parent, details.steps)
+        self.query_one(MetaView).show_checkpoint(details.checkpoint, children)
+        self.show_titles()
+
+    def show_problem(self, kind: str, text: str) -> None:
+        """A checkpoint that cannot be read says so in its panels; the graph lives on."""
+        shown = safe_text(text)
+        if kind == "thread":
+            self.graph.show_problem(shown)
+            return
+        self.details = None
+        self.mark_stale(False)
+        for name, _ in TABS[:-1]:
+            view = self.query_one(f"#{name}")
+            if isinstance(view, (StateView, DiffView, MessagesView, WritesView)):
+                view.show_problem(shown)
+        self.show_titles()
