@@ -6,7 +6,7 @@ Owns a task's status (langgraph 1.2 pregel/_task_status.py) and a checkpoint's; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stores.langgraph.next import PULL, PUSH, Due, Place
@@ -39,7 +39,7 @@ class Ran:
     def status(self) -> str:
         """done, failed, waiting or pending."""
         channels = {row.channel for row in self.rows}
-        if channels - CONTROL_WRITES:
+        if channels - CONTROL_WRITES or self.id == NULL_TASK:
             return "done"
         if ERROR in channels:
             return "failed"
@@ -61,15 +61,35 @@ def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Ite
         written.setdefault(row.task, []).append(row)
     gone_to = {row.channel for row in written.get(NULL_TASK, ())}
     due = _with_unforeseen(due, written, gone_to)
-    ours = {task.id for task in due}
-    expected = [Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due]
+    ran = {task.id: Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due}
     candidates = sorted(names)
-    others = [
-        Ran(task, _name(place, task, found[0].path, candidates), found[0].path, tuple(found))
-        for task, found in written.items()
-        if task not in ours
-    ]
-    return (*expected, *others)
+    # A call's id is made within its caller's, so callers come first: the path of a call begins with theirs.
+    for task in sorted(written, key=lambda task: written[task][0].path.count("~")):
+        path = written[task][0].path
+        if task not in ran:
+            name = _call_name(place, task, path, candidates, ran.values()) or _name(place, task, path, candidates)
+            ran[task] = Ran(task, name, path, tuple(written[task]))
+    order = {task: index for index, task in enumerate(written)}
+    others = sorted((one for one in ran.values() if not one.due), key=lambda one: order[one.id])
+    return (*(one for one in ran.values() if one.due), *others)
+
+
+def _call_name(place: Place, task: str, path: str, candidates: Sequence[str], callers: Iterable[Ran]) -> str | None:
+    """The function behind a call inside a node's code; its number where the name was not yet seen anywhere."""
+    parts = path.removeprefix(f"~{PUSH}, ").rsplit(", ", 2)
+    if not path.startswith(f"~{PUSH}, ~") or len(parts) != 3:
+        return None
+    caller, index, _ = parts
+    number = str(int(index)) if index.isdigit() else index
+    for outer in callers:
+        if outer.path == caller:
+            inside = replace(
+                place, ns=f"{place.ns}|{outer.node}:{outer.id}" if place.ns else f"{outer.node}:{outer.id}"
+            )
+            for name in candidates:
+                if inside.task_id(name, PUSH, caller, number) == task:
+                    return name
+    return f"call {number}"
 
 
 def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], gone_to: set[str]) -> list[Due]:
@@ -101,10 +121,6 @@ def _name(place: Place, task: str, path: str, candidates: Sequence[str]) -> str:
         return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
     if path.startswith(f"~{PULL}, "):
         return path.removeprefix(f"~{PULL}, ")
-    if path.startswith(f"~{PUSH}, ~"):
-        caller, index = path.removeprefix(f"~{PUSH}, ").rsplit(", ", 2)[:2]
-        number = str(int(index)) if index.isdigit() else index
-        return next((name for name in candidates if place.task_id(name, PUSH, caller, number) == task), "?")
     return next((name for name in candidates if place.task_id(name, PULL, f"branch:to:{name}") == task), "?")
 
 
