@@ -1,0 +1,55 @@
+"""Run a command line in this process and look at what it wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cli.fakes import Asked
+from tt_debug.cli.main import main
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a command line."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """The ``data`` of the one JSON document."""
+        document = json.loads(self.out)
+        assert document["v"] == 1
+        return document["data"]
+
+    @property
+    def lines(self) -> list[Any]:
+        """JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def asked() -> Asked:
+    """The surroundings: change its session before running."""
+    return Asked()
+
+
+@pytest.fixture
+def run(asked: Asked, capsys: pytest.CaptureFixture[str]) -> Run:
+    """``run("threads", "trip.db")`` on the fake session."""
+
+    def call(*words: str) -> Ran:
+        code = main(words, asked.front())
+        written = capsys.readouterr()
+        return Ran(code, written.out, written.err)
+
+    return call

@@ -1,0 +1,76 @@
+"""stdout: the envelope, JSON lines, and no byte a terminal would obey."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tt_debug.cli.output import Output, json_text
+
+HOSTILE = "\x1b]0;pwn\x07 \x9b31m \x7f \u202e \u200b \ud83d \u2028 京都 👨‍👩‍👧"
+
+
+def test_json_is_the_same_value_without_a_character_that_acts() -> None:
+    text = json_text({HOSTILE: HOSTILE})
+    assert json.loads(text) == {HOSTILE: HOSTILE}
+    assert text.encode()
+    assert not set(text) & set("\x1b\x07\x9b\x7f\u202e\u200b\u2028")
+    assert "京都" in text
+
+
+def test_nan_is_refused_rather_than_printed() -> None:
+    with pytest.raises(ValueError):
+        json_text(float("nan"))
+
+
+def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=True).document("log", [1])
+    assert capsys.readouterr().out == '{"v":1,"kind":"log","data":[1]}\n'
+
+
+def test_text_is_made_safe_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=False).text([f"a{HOSTILE}", "b\nc"])
+    written = capsys.readouterr().out
+    assert written.count("\n") == 2
+    assert not set(written) & set("\x1b\x07\x9b\x7f\u202e\u200b")
+
+
+PRINTS_FOREVER = """
+import sys
+from tt_debug.cli import main
+from tests.cli.fakes import Asked, FakeSession
+
+class Endless(FakeSession):
+    def export(self, thread):
+        while True:
+            yield {"id": "x" * 1000}
+
+sys.exit(main.main(["export", "trip.db", "trip"], Asked(Endless()).front()))
+"""
+
+
+def test_a_reader_that_goes_away_ends_it_quietly() -> None:
+    argv = [sys.executable, "-c", PRINTS_FOREVER]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        first = child.stdout.readline()
+        child.stdout.close()
+        complaint = child.stderr.read()
+        code = child.wait(timeout=60)
+    assert (first[:1], complaint, code) == ("{", "", 0)
+
+
+def test_an_odd_locale_breaks_nothing() -> None:
+    prints = "from tt_debug.cli import output as o; o.use_utf8(); o.Output(False).text(['\\u4eac\\u90fd \\ud83d'])"
+    done = subprocess.run(
+        [sys.executable, "-c", prints],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )
+    assert done.stdout.decode() == "京都 \ufffd\n"

@@ -1,0 +1,53 @@
+"""Which commands there are, in which order and groups, and where each is found. Imports none of them."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+SECTIONS: dict[str, dict[str, str]] = {
+    "Look": {
+        "threads": "looking",
+        "log": "looking",
+        "show": "looking",
+        "diff": "looking",
+        "runs": "inbox",
+        "approvals": "inbox",
+    },
+    "Write": {
+        "fork": "writing",
+        "edit": "writing",
+        "answer": "inbox",
+        "approve": "inbox",
+        "reject": "inbox",
+    },
+    "Run": {
+        "run": "running",
+        "resume": "running",
+        "replay": "running",
+        "pause": "inbox",
+        "cancel": "inbox",
+    },
+    "Store": {
+        "export": "looking",
+        "doctor": "doctor",
+        "demo": "trying",
+    },
+}
+
+
+def names() -> list[str]:
+    """Every command, in the order of the help."""
+    return [name for section in SECTIONS.values() for name in section]
+
+
+def load(name: str) -> click.Command | None:
+    """The command of that name, its module imported now; None where there is none."""
+    for section in SECTIONS.values():
+        if name in section:
+            command = getattr(importlib.import_module(f"tt_debug.cli.{section[name]}"), name)
+            if not isinstance(command, click.Command):
+                raise TypeError(f"{name} in tt_debug.cli.{section[name]} is not a command")
+            return command
+    return None

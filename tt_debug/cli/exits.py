@@ -1,0 +1,145 @@
+"""How a command ends: exit codes, and everything that is written to stderr.
+
+The only writer to stderr. Refuses to know commands; errors are mapped by class, once, here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from enum import IntEnum
+from pathlib import Path
+
+import click
+
+from stores import errors as store
+from stores.places import state_folder
+from tt_debug import errors as debugger
+from tt_debug.text import safe_text
+
+URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
+
+
+class ExitCode(IntEnum):
+    """What the caller's shell sees."""
+
+    OK = 0
+    RUN_FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 3  # the store cannot be read, or the thing is not in it
+    CONFLICT = 4  # the head moved, the target exists, the definition differs, not a head
+    WAITING = 5  # waiting, paused or held
+    NEEDS_YES = 6  # the plan was printed, nothing ran
+    READ_ONLY = 7
+    DIFFERENCES = 10
+    BUG = 70  # EX_SOFTWARE of sysexits.h: a fault of ours, not one of the above
+    INTERRUPTED = 130
+
+
+class NeedsYes(debugger.DebuggerError):
+    """Code would run, nobody can be asked, and ``--yes`` was not given."""
+
+
+# The first class that fits decides, so a subclass stands before its base.
+CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
+    (NeedsYes, ExitCode.NEEDS_YES),
+    (click.ClickException, ExitCode.USAGE),
+    (debugger.UsageError, ExitCode.USAGE),
+    (store.Invalid, ExitCode.USAGE),
+    (store.ReadOnly, ExitCode.READ_ONLY),
+    (store.Conflict, ExitCode.CONFLICT),
+    (store.Busy, ExitCode.CONFLICT),
+    (debugger.NotAHead, ExitCode.CONFLICT),
+    (debugger.DefinitionChanged, ExitCode.CONFLICT),
+    (debugger.WaitingForAnswer, ExitCode.WAITING),
+    (debugger.ChildFailed, ExitCode.RUN_FAILED),
+    (debugger.DebuggerError, ExitCode.NOT_FOUND),
+    (store.StoreError, ExitCode.NOT_FOUND),
+)
+
+
+def code_of(error: Exception) -> ExitCode:
+    """The exit code for an error that was raised on purpose."""
+    return next((code for kind, code in CODES if isinstance(error, kind)), ExitCode.BUG)
+
+
+def report(error: Exception) -> ExitCode:
+    """Say what went wrong and what to do next; answers the exit code."""
+    _complain(what=_sentence(error), details=_details(error), hint=_hint(error))
+    return code_of(error)
+
+
+def report_bug(error: BaseException) -> ExitCode:
+    """Keep the traceback of an error nobody foresaw in our log file, and say where it is."""
+    lines = "".join(traceback.format_exception(error))
+    hint = ""
+    path = state_folder() / "crash.log"
+    try:
+        _append(path, lines)
+        hint = f"this is a fault of tt-debug; its traceback is in {path}"
+    except OSError as reason:
+        hint = f"this is a fault of tt-debug; its traceback could not be kept: {reason}\n{lines}"
+    _complain(what=f"{type(error).__name__}: {error}", details=(), hint=hint)
+    return ExitCode.BUG
+
+
+def narrate(text: str) -> None:
+    """One or more lines for the person at the terminal."""
+    write(f"{safe_text(masked(text), newlines=True)}\n")
+
+
+def ask(question: str) -> bool:
+    """Yes or no from the terminal; no is the default. Ctrl-C and the end of input raise `click.Abort`."""
+    return click.confirm(safe_text(masked(question)), default=False, err=True)
+
+
+def masked(text: str) -> str:
+    """``text`` with the password of every URL in it hidden."""
+    if "://" not in text:
+        return text
+    from stores.registry import mask_password  # deferred: most messages hold no URL
+
+    return URL.sub(lambda found: mask_password(found.group()), text)
+
+
+def write(text: str) -> None:
+    """Write to stderr as it is; a reader that went away is no error."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return
+
+
+def _complain(what: str, details: tuple[str, ...], hint: str) -> None:
+    lines = [f"tt-debug: error: {safe_text(masked(what))}", *(f"  {safe_text(masked(line))}" for line in details)]
+    if hint:
+        lines.append(f"hint: {safe_text(masked(hint), newlines=True)}")
+    write("\n".join(lines) + "\n")
+
+
+def _sentence(error: Exception) -> str:
+    text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    first = " ".join(text.split("\n"))
+    return first[:-1] if first.endswith(".") and not first.endswith("..") else first
+
+
+def _details(error: Exception) -> tuple[str, ...]:
+    if isinstance(error, debugger.DefinitionError):
+        return error.problems
+    if isinstance(error, debugger.DefinitionChanged):
+        return error.differences
+    return ()
+
+
+def _hint(error: Exception) -> str:
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        return f"{error.ctx.command_path} --help"
+    return str(getattr(error, "hint", ""))
+
+
+def _append(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as log:
+        log.write(safe_text(text, newlines=True))

@@ -1,0 +1,92 @@
+"""What a command needs from around it: a way to open stores, the UI, and a person to ask.
+
+Owns the seams that a test replaces; refuses to know commands.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stores.errors import ReadOnly
+from tt_debug.cli import exits
+from tt_debug.session.plans import GraphTarget
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a store is to be opened."""
+
+    store: str
+    read_only: bool = False
+    graph: GraphTarget | None = None
+    workflow: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the UI shall show; no store: those that the folder holds are offered."""
+
+    stores: tuple[str, ...] = ()
+    read_only: bool = False
+    graph: GraphTarget | None = None
+    workflow: Path | None = None
+    tour: bool = False
+
+
+def open_session(wanted: Wanted) -> Session:
+    """The real store. The import is deferred: ``--help`` and usage errors need no session (60 ms and more)."""
+    from tt_debug.session.session import Session
+
+    return Session.open(wanted.store, read_only=wanted.read_only, graph=wanted.graph, workflow=wanted.workflow)
+
+
+def someone_to_ask() -> bool:
+    """Whether a person sits at both ends: the question goes to stderr, the answer comes from stdin."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def has_screen() -> bool:
+    """Whether the UI can be drawn and would be seen."""
+    return someone_to_ask() and sys.stdout.isatty()
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The surroundings of one invocation."""
+
+    open_screen: Callable[[Screen], int]
+    open_session: Callable[[Wanted], Session] = open_session
+    has_screen: Callable[[], bool] = has_screen
+    someone_to_ask: Callable[[], bool] = someone_to_ask
+    ask: Callable[[str], bool] = exits.ask
+
+    @contextmanager
+    def looking(self, store: str) -> Iterator[Session]:
+        """A session that cannot write."""
+        with self.session(Wanted(store, read_only=True)) as session:
+            yield session
+
+    @contextmanager
+    def writing(self, wanted: Wanted) -> Iterator[Session]:
+        """A session for a command that will write; raises ReadOnly before it does anything when it may not."""
+        if wanted.read_only:
+            raise ReadOnly(f"{wanted.store} was opened with --read-only", hint="leave --read-only out to write")
+        with self.session(wanted) as session:
+            yield session
+
+    @contextmanager
+    def session(self, wanted: Wanted) -> Iterator[Session]:
+        """A session that is closed whatever happens."""
+        session = self.open_session(wanted)
+        try:
+            yield session
+        finally:
+            session.close()

@@ -1,0 +1,202 @@
+"""The inbox and the runs: approvals, answer, approve, reject, runs, pause, cancel. None of them runs code."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from stores.errors import NotFound
+from stores.model import Header, Value
+from stores.runs import Approval
+from tt_debug.cli import records, tables
+from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.front import Front
+from tt_debug.cli.options import (
+    JsonText,
+    Target,
+    gathered,
+    looking_options,
+    store_argument,
+    thread_argument,
+    together,
+    writing_options,
+)
+from tt_debug.cli.output import Output, line_width
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadOptions(Target):
+    """One thread, or all of them."""
+
+    thread: str | None = None
+
+
+some_thread = click.argument("thread", metavar="[THREAD]", required=False)
+
+
+@click.command()
+@store_argument
+@some_thread
+@looking_options
+@gathered(ThreadOptions)
+def approvals(front: Front, options: ThreadOptions) -> ExitCode:
+    """Questions that wait for a person, oldest first."""
+    output = Output(options.as_json)
+    with front.looking(options.store) as session:
+        found = session.approvals(options.thread)
+    if output.as_json:
+        output.document("approvals", [records.approval_record(approval) for approval in found])
+    else:
+        output.text(tables.approval_lines(found, line_width()))
+    return ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions(Target):
+    """Which question, who answers, and what."""
+
+    id: str
+    answered_by: str | None
+    answer: Value = None
+    reason: str | None = None
+
+    @property
+    def who(self) -> str:
+        """The name recorded with the answer."""
+        return self.answered_by or os_user()
+
+
+question = click.argument("id", metavar="ID")
+answering_options = together(
+    click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out."),
+    writing_options,
+)
+
+
+@click.command()
+@store_argument
+@question
+@click.argument("answer", metavar="JSON", type=JsonText())
+@answering_options
+@gathered(AnswerOptions)
+def answer(front: Front, options: AnswerOptions) -> ExitCode:
+    """Record an answer; running stays with resume."""
+    with front.writing(options.wanted()) as session:
+        asked = _question(session, options.id)
+        _tell("answer", session.answer(asked.id, options.answer, options.who), asked, options)
+    return ExitCode.OK
+
+
+@click.command()
+@store_argument
+@question
+@answering_options
+@gathered(AnswerOptions)
+def approve(front: Front, options: AnswerOptions) -> ExitCode:
+    """Record a yes; running stays with resume."""
+    with front.writing(options.wanted()) as session:
+        asked = _question(session, options.id)
+        _tell("approve", session.answer(asked.id, True, options.who), asked, options)
+    return ExitCode.OK
+
+
+@click.command()
+@store_argument
+@question
+@click.option("--reason", metavar="S", default="", help="Why not.")
+@answering_options
+@gathered(AnswerOptions)
+def reject(front: Front, options: AnswerOptions) -> ExitCode:
+    """Record a no; running stays with resume."""
+    with front.writing(options.wanted()) as session:
+        asked = _question(session, options.id)
+        _tell("reject", session.answer(asked.id, options.reason, options.who, reject=True), asked, options)
+    return ExitCode.OK
+
+
+def _question(session: Session, text: str) -> Approval:
+    """The open question of that id, or of the only id that begins so.
+
+    An id that is not open goes on as it is: the store knows who answered it. Raises NotFound.
+    """
+    found = session.approvals()
+    exact = [asked for asked in found if asked.id == text] or [asked for asked in found if asked.id.startswith(text)]
+    if len(exact) == 1:
+        return exact[0]
+    if exact:
+        raise NotFound(f"{text!r} fits {len(exact)} open questions", hint="give more of the id")
+    return Approval(text, "", "", "", "", None)
+
+
+def _tell(kind: str, header: Header, asked: Approval, options: AnswerOptions) -> None:
+    """Where the answer stands, and how to go on."""
+    output = Output(options.as_json)
+    narrate(f"recorded as {options.who}; go on with: tt-debug resume {options.store} {header.ref.thread}")
+    if output.as_json:
+        answered = {"approval": asked.id, "by": options.who}
+        output.document(kind, {**answered, **records.new_head_record(header)})
+    else:
+        output.text([f"{header.ref.thread}@{header.ref.id}"])
+
+
+@click.command()
+@store_argument
+@some_thread
+@looking_options
+@gathered(ThreadOptions)
+def runs(front: Front, options: ThreadOptions) -> ExitCode:
+    """Runs of the embedded executor, newest first."""
+    output = Output(options.as_json)
+    with front.looking(options.store) as session:
+        found = session.runs(options.thread)
+    if output.as_json:
+        output.document("runs", [records.run_record(run) for run in found])
+    else:
+        output.text(tables.run_lines(found, line_width()))
+    return ExitCode.OK
+
+
+@click.command()
+@store_argument
+@thread_argument
+@writing_options
+@gathered(ThreadOptions)
+def pause(front: Front, options: ThreadOptions) -> ExitCode:
+    """Ask a thread's run to stop after its current step."""
+    return _ask_to(front, options, "pause")
+
+
+@click.command()
+@store_argument
+@thread_argument
+@writing_options
+@gathered(ThreadOptions)
+def cancel(front: Front, options: ThreadOptions) -> ExitCode:
+    """Ask a thread's run to stop for good; only a fork goes on then."""
+    return _ask_to(front, options, "cancel")
+
+
+def _ask_to(front: Front, options: ThreadOptions, what: str) -> ExitCode:
+    thread = options.thread or ""
+    with front.writing(options.wanted()) as session:
+        session.stop(thread, what)
+        found = session.runs(thread)
+    if options.as_json:
+        Output(as_json=True).document(what, [records.run_record(run) for run in found[:1]])
+    narrate(f"asked the run of {thread} to {what}")
+    return ExitCode.OK
+
+
+def os_user() -> str:
+    """The name of whoever runs this command; the number where the system has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

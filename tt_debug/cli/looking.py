@@ -1,0 +1,272 @@
+"""Commands that only look: threads, log, show, diff, export. None of them can write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from stores.model import MISSING, Checkpoint, Header
+from stores.paths import format_path, parse_path
+from tt_debug.cli import comparing, listing, records, tables
+from tt_debug.cli.exits import ExitCode
+from tt_debug.cli.front import Front
+from tt_debug.cli.options import (
+    Target,
+    gathered,
+    limit,
+    looking_options,
+    path,
+    ref_argument,
+    store_argument,
+    thread_argument,
+)
+from tt_debug.cli.output import Output, json_text, line_width
+from tt_debug.errors import RefNotFound, UsageError
+from tt_debug.session.records import log_record, show_record
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.text import format_diff, format_state
+from tt_debug.values import to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadsOptions(Target):
+    """Which threads."""
+
+    filter: str
+    status: str | None
+    meta: tuple[str, ...]
+    limit: int | None
+
+
+@click.command()
+@store_argument
+@click.option("--filter", metavar="TEXT", default="", help="Only names that contain TEXT, in any case.")
+@click.option("--status", metavar="S", help="Only done, waiting, failed, unfinished, running, paused, …")
+@click.option("--meta", metavar="K=V", multiple=True, help="Only where the metadata has V under K; repeatable.")
+@limit
+@looking_options
+@gathered(ThreadsOptions)
+def threads(front: Front, options: ThreadsOptions) -> ExitCode:
+    """List threads, newest write first."""
+    meta = dict(_key_value(text) for text in options.meta)
+    output = Output(options.as_json)
+    with front.looking(options.store) as session:
+        found = session.threads(text=options.filter, status=options.status, meta=meta, limit=options.limit)
+    if output.as_json:
+        output.document("threads", [records.thread_record(info) for info in found])
+    else:
+        output.text(tables.thread_lines(found, line_width()))
+    return ExitCode.OK
+
+
+def _key_value(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"--meta {text!r} is not KEY=VALUE", hint="--meta user=ada")
+    return key, value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions(Target):
+    """Which checkpoints, and how."""
+
+    thread: str
+    graph: bool
+    all: bool
+    ns: str | None
+    limit: int | None
+
+
+@click.command()
+@store_argument
+@thread_argument
+@click.option("--graph", is_flag=True, help="Draw forks beside the line; with --all unfolded.")
+@click.option("--all", is_flag=True, help="Every branch and namespace, not only the head's line.")
+@click.option("--ns", metavar="NS", help='One namespace; "" is the root. Task ids may be left out.')
+@limit
+@looking_options
+@gathered(LogOptions)
+def log(front: Front, options: LogOptions) -> ExitCode:
+    """The history of a thread, oldest first.
+
+    THREAD may be any REF: the line then ends there.
+    """
+    output = Output(options.as_json)
+    with front.looking(options.store) as session:
+        ref = session.resolve(options.thread)
+        view = session.open_thread(ref.thread)
+        if options.ns is not None:
+            headers = listing.in_namespace(view, options.ns, all_threads=options.all)
+        else:
+            headers = listing.everything(view) if options.all else listing.line_of(view, ref)
+    headers = _newest(headers, options.limit)
+    if output.as_json:
+        output.document("log", [log_record(header) for header in headers])
+    elif options.graph:
+        output.text(_drawn(view, headers, options))
+    else:
+        output.text(tables.log_lines(headers, view.thread, line_width()))
+    return ExitCode.OK
+
+
+def _newest(headers: list[Header], count: int | None) -> list[Header]:
+    return headers if count is None else headers[len(headers) - min(count, len(headers)) :]
+
+
+def _drawn(view: ThreadView, headers: list[Header], options: LogOptions) -> list[str]:
+    """The graph's rows of the chosen checkpoints; folded branches stand where their first checkpoint would."""
+    rows = view.rows(unfolded=frozenset(view.headers) if options.all else frozenset())
+    chosen = {header.ref for header in headers}
+    whole = options.limit is None and options.ns is None
+    shown = [row for row in rows if whole or row.ref in chosen]
+    return tables.graph_lines(shown, view.headers, view.head)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions(Target):
+    """Which checkpoint, or which part of it."""
+
+    ref: str
+    path: str | None
+
+
+@click.command()
+@store_argument
+@ref_argument
+@path
+@looking_options
+@gathered(ShowOptions)
+def show(front: Front, options: ShowOptions) -> ExitCode:
+    """One checkpoint: its state, its tasks, what the executor logged.
+
+    REF is THREAD[@SELECTOR]; selectors: head, ~2, a step, failed, an id or its beginning.
+    """
+    output = Output(options.as_json)
+    where = path_of(options.path)
+    with front.looking(options.store) as session:
+        ref = session.resolve(options.ref)
+        checkpoint, steps = session.load(ref), session.steps(ref)
+    if options.path is not None:
+        _show_part(output, checkpoint, where)
+    elif output.as_json:
+        output.document("show", show_record(checkpoint, steps))
+    else:
+        output.text(_card(checkpoint.header))
+        output.text(["", "state", *(f"  {line}" for line in format_state(checkpoint.state))])
+        for title, lines in (("tasks", tables.task_lines(checkpoint.tasks)), ("steps", tables.step_lines(steps))):
+            if lines:
+                output.text(["", title, *(f"  {line}" for line in lines)])
+    return ExitCode.OK
+
+
+def path_of(text: str | None) -> tuple[str | int, ...]:
+    """A PATH as typed; none is the whole state. Raises UsageError."""
+    try:
+        return parse_path(text or "")
+    except ValueError as error:
+        raise UsageError(f"--path: {error}", hint="""PATH is plan.steps[2]["odd.key"], or /plan/steps/2""") from error
+
+
+def _show_part(output: Output, checkpoint: Checkpoint, where: tuple[str | int, ...]) -> None:
+    value = comparing.value_at(checkpoint.state, where)
+    if value is MISSING:
+        ref = checkpoint.header.ref
+        raise RefNotFound(f"the state of {ref.thread}@{ref.id} has no {format_path(where)}")
+    plain = to_json(value)
+    if output.as_json:
+        output.document("show", {**log_record(checkpoint.header), "path": to_json(where), "value": plain})
+    else:
+        output.text(json_text(plain, indent=2).split("\n"))
+
+
+def _card(header: Header) -> list[str]:
+    ref, parent = header.ref, header.parent
+    facts = {
+        "checkpoint": f"{ref.thread}@{ref.id}",
+        "namespace": ref.ns,
+        "parent": "" if parent is None else f"{parent.thread}@{parent.id}",
+        "step": tables.number(header.step),
+        "source": header.source,
+        "written by": ", ".join(header.nodes),
+        "next": ", ".join(header.next),
+        "status": header.status,
+        "created": f"{tables.clock(header.created)} UTC" if header.created else "",
+        "size": "" if header.size is None else tables.human_size(header.size),
+        "problem": header.problem or "",
+    }
+    return [f"{name:<12}{value}" for name, value in facts.items() if value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions(Target):
+    """What is compared, and how the answer is said."""
+
+    ref: str
+    other: str | None
+    path: str | None
+    format: str
+    exit_code: bool
+
+
+@click.command()
+@store_argument
+@ref_argument
+@click.argument("other", metavar="[REF]", required=False)
+@path
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json-patch", "deepdiff"]),
+    default="text",
+    help="text, RFC 6902 operations, or deepdiff's terms as JSON.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit 10 when there are differences.")
+@looking_options
+@gathered(DiffOptions)
+def diff(front: Front, options: DiffOptions) -> ExitCode:
+    """What changed: against the parent, or from the first REF to the second.
+
+    The two may stand in different threads.
+    """
+    output = Output(options.as_json)
+    where = path_of(options.path)
+    with front.looking(options.store) as session:
+        pair = comparing.pair_of(session, options.ref, options.other)
+        changes = comparing.changes_between(session, pair, where)
+        if options.format == "deepdiff":
+            answer = comparing.in_deepdiff_terms(session, pair, where)
+        elif options.format == "json-patch":
+            answer = comparing.as_json_patch(changes)
+        else:
+            answer = [records.change_record(change) for change in changes]
+    if output.as_json:
+        output.document("diff", answer)
+    elif options.format != "text":
+        output.text(json_text(answer, indent=2).split("\n"))
+    else:
+        output.text(format_diff(changes))
+    return ExitCode.DIFFERENCES if options.exit_code and changes else ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions(Target):
+    """Which thread."""
+
+    thread: str
+
+
+@click.command()
+@store_argument
+@thread_argument
+@click.option("--json", "as_json", is_flag=True, hidden=True)
+@gathered(ExportOptions)
+def export(front: Front, options: ExportOptions) -> ExitCode:
+    """Write a thread as JSON lines: one `show` object each.
+
+    Oldest first, all namespaces, steps included.
+    """
+    output = Output(as_json=True)
+    with front.looking(options.store) as session:
+        for record in session.export(options.thread):
+            output.line(record)
+    return ExitCode.OK

@@ -1,0 +1,122 @@
+"""The command line: finds the command, runs it, turns every end into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from stores.errors import StoreError
+from tt_debug import __version__
+from tt_debug.cli import commands, exits, output
+from tt_debug.cli.exits import ExitCode
+from tt_debug.cli.front import Front, Screen
+from tt_debug.errors import DebuggerError
+
+HELP_WORDS = frozenset({"-h", "--help", "--version"})
+
+
+class LazyGroup(click.Group):
+    """The commands of `commands`, each imported when it is called or described."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the help."""
+        return commands.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """None for a word that is no command."""
+        return commands.load(cmd_name)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Both forms."""
+        formatter.write_usage("tt-debug", "[STORE] [--graph G | --workflow FILE] [--read-only]")
+        formatter.write_usage("tt-debug", "COMMAND STORE …", prefix="       ")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """By section."""
+        for title, section in commands.SECTIONS.items():
+            rows = [(name, command.get_short_help_str(60)) for name in section if (command := commands.load(name))]
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=12)
+
+
+EPILOG = """\b
+STORE   a file, sqlite:///FILE, or any table by its columns:
+        sqlite:///app.db?table=T&thread=C&id=C&parent=C&state=C
+REF     THREAD[@SELECTOR]: @head, @~2 (two before the head), @15 (a step),
+        @failed, an id or its beginning; id: and step: force a kind
+PATH    plan.steps[2]["odd.key"], or /plan/steps/2
+exits   0 ok  1 the run failed  2 usage  3 not found or unreadable
+        4 conflict  5 waiting, paused or held  6 needs --yes  7 read-only
+        10 differences  130 interrupted
+"""
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="tt-debug", message="%(prog)s %(version)s")
+def group() -> None:
+    """A time-travel debugger for agent checkpoints.
+
+    A first word that is no command is a STORE: it opens in the interface. Without any word the stores of this
+    folder are offered.
+    """
+
+
+def open_screen(screen: Screen) -> int:
+    """The one door from here to the UI; importing it costs 250 ms, so only when it opens."""
+    from tt_debug.tui.app import run_app
+
+    return run_app(
+        screen.stores or None,
+        read_only=screen.read_only,
+        graph=screen.graph,
+        workflow=screen.workflow,
+        tour=screen.tour,
+    )
+
+
+def main(arguments: Sequence[str] | None = None, front: Front | None = None) -> int:
+    """Run one command line; answers the exit code and never raises."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    output.use_utf8()
+    code = _guarded(words, front or Front(open_screen))
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output.silence()
+    return int(code)
+
+
+def _guarded(words: list[str], front: Front) -> ExitCode:
+    try:
+        return _dispatch(words, front)
+    except (StoreError, DebuggerError, click.ClickException) as error:
+        return exits.report(error)
+    except (click.Abort, KeyboardInterrupt):
+        exits.narrate("interrupted")
+        return ExitCode.INTERRUPTED
+    except output.ReaderGone:
+        output.silence()
+        return ExitCode.OK
+    # The process boundary: whatever else comes is a fault of ours, and its traceback is kept, not shown.
+    except Exception as error:  # noqa: BLE001
+        return exits.report_bug(error)
+
+
+def _dispatch(words: list[str], front: Front) -> ExitCode:
+    # The shell asks for completions with an empty command line.
+    completing = "_TT_DEBUG_COMPLETE" in os.environ
+    if completing or (words and (words[0] in HELP_WORDS or words[0] in commands.names())):
+        command: click.Command = group
+    else:
+        from tt_debug.cli.screen import open_store
+
+        command = open_store
+    done = command.main(args=words, prog_name="tt-debug", obj=front, standalone_mode=False)
+    return ExitCode(done or 0)

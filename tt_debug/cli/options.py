@@ -1,0 +1,158 @@
+"""Arguments and options that commands share, their types, and how a command gets them: as one value.
+
+Owns the words on the command line; refuses to open or write anything.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from stores.model import Value
+from tt_debug.cli.exits import ExitCode
+from tt_debug.cli.front import Front, Wanted
+from tt_debug.errors import UsageError
+from tt_debug.session.plans import GraphTarget
+
+T = TypeVar("T")
+Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+COUNT = click.IntRange(min=0)
+
+
+class JsonText(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases of click only
+    """A JSON value typed on the command line; a text that is not JSON is refused showing the quotes it needs."""
+
+    name = "JSON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Value:
+        """Raises UsageError."""
+        if not isinstance(value, str):
+            return value
+        word = param.opts[0] if isinstance(param, click.Option) else ""
+        try:
+            return json.loads(value, parse_constant=_no_constant)
+        except ValueError as error:
+            quoted = shlex.quote(json.dumps(value, ensure_ascii=False))
+            raise UsageError(
+                f"{word or 'the answer'} {value!r} is not JSON: {error}",
+                hint=f"a text needs its own quotes inside the shell's: {word} {quoted}".replace(":  ", ": "),
+            ) from error
+
+
+class JsonObject(JsonText):
+    """The same for an object."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Value:
+        """Raises UsageError."""
+        found = super().convert(value, param, ctx)
+        if not isinstance(found, dict):
+            word = param.opts[0] if param is not None else "it"
+            raise UsageError(f"{word} must be a JSON object, this is {value}", hint=f"""{word} '{{"key": "value"}}'""")
+        return found
+
+
+def _no_constant(word: str) -> Value:
+    raise ValueError(f"{word} is no JSON value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What every command on a store gets."""
+
+    store: str
+    as_json: bool = False
+    read_only: bool = False
+
+    def wanted(self) -> Wanted:
+        """How it wants the store opened."""
+        return Wanted(self.store, read_only=self.read_only)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTarget(Target):
+    """What every command that runs code gets; ``graph`` and ``workflow`` are two ways to say which code."""
+
+    workflow: Path | None = None
+    graph: str | None = None
+    config: Value = None
+    env_file: Path | None = None
+    python: str | None = None
+    yes: bool = False
+
+    def wanted(self) -> Wanted:
+        """Raises UsageError for options that contradict each other."""
+        return Wanted(self.store, read_only=self.read_only, graph=self.graph_target(), workflow=self.workflow)
+
+    def graph_target(self) -> GraphTarget | None:
+        """The user's graph, None for a workflow. Raises UsageError."""
+        return graph_target(self.graph, self.workflow, GraphTarget("", self.config or {}, self.env_file, self.python))
+
+
+def graph_target(graph: str | None, workflow: Path | None, how: GraphTarget) -> GraphTarget | None:
+    """``how`` with the graph's name and the folder it is looked up from. Raises UsageError."""
+    if graph is None:
+        if how.config or how.env_file or how.python:
+            raise UsageError("--config, --env-file and --python say how to run a --graph, and there is none")
+        return None
+    if workflow is not None:
+        raise UsageError(
+            "--graph and --workflow exclude each other", hint="a LangGraph store takes --graph, ours --workflow"
+        )
+    return GraphTarget(graph, how.config, how.env_file, how.python, Path.cwd())
+
+
+def gathered(kind: Callable[..., T]) -> Callable[[Callable[[Front, T], ExitCode]], Callable[..., ExitCode]]:
+    """Hand a command the surroundings and its parameters as one ``kind``."""
+
+    def wrap(command: Callable[[Front, T], ExitCode]) -> Callable[..., ExitCode]:
+        @click.pass_obj
+        @functools.wraps(command)
+        def callback(front: Front, /, **given: Any) -> ExitCode:
+            return command(front, kind(**given))
+
+        return callback
+
+    return wrap
+
+
+def together(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback], Callback]:
+    """Several options as one decorator, listed in the order given."""
+
+    def wrap(callback: Callback) -> Callback:
+        for decorate in reversed(decorators):
+            callback = decorate(callback)
+        return callback
+
+    return wrap
+
+
+store_argument = click.argument("store", metavar="STORE")
+thread_argument = click.argument("thread", metavar="THREAD")
+ref_argument = click.argument("ref", metavar="REF")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+limit = click.option("--limit", type=COUNT, metavar="N", help="At most N; 0 gives none.")
+path = click.option("--path", metavar="PATH", help='Only what lies at PATH: plan.steps[2]["odd.key"] or /plan/steps/2.')
+looking_options = together(as_json, click.option("--read-only", is_flag=True, hidden=True))
+writing_options = together(as_json, click.option("--read-only", is_flag=True, help="Refuse to write: exit 7 instead."))
+workflow_option = click.option("--workflow", type=FILE, metavar="FILE", help="The definition to run, JSON or YAML.")
+graph_options = together(
+    click.option("--graph", metavar="G", help="Your graph: module:attr, ./file.py:attr or a name in langgraph.json."),
+    click.option(
+        "--config", type=JsonObject(), metavar="JSON", help="For --graph: configurable, context, recursion_limit."
+    ),
+    click.option("--env-file", type=FILE, metavar="FILE", help="For --graph: variables for its process."),
+    click.option("--python", metavar="PATH", help="For --graph: the interpreter of the agent's own environment."),
+)
+running_options = together(
+    click.option("--yes", "-y", is_flag=True, help="Run without asking."),
+    writing_options,
+)

@@ -1,0 +1,243 @@
+"""Commands that run code: run, resume, replay. Each shows its plan and asks first."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stores.errors import Conflict
+from stores.model import Value
+from tt_debug.cli import batch
+from tt_debug.cli.exits import ExitCode, narrate, report
+from tt_debug.cli.front import Front
+from tt_debug.cli.inbox import os_user
+from tt_debug.cli.options import (
+    FILE,
+    JsonObject,
+    JsonText,
+    RunTarget,
+    gathered,
+    graph_options,
+    ref_argument,
+    running_options,
+    store_argument,
+    workflow_option,
+)
+from tt_debug.cli.output import Output
+from tt_debug.cli.runner import Runner
+from tt_debug.errors import UsageError
+from tt_debug.session.plans import RunPlan, RunRequest
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+NAMED_IN_PLAN = 8
+# The worst end of a batch is its exit code: the first of these that any run had.
+WORST_FIRST = (ExitCode.INTERRUPTED, ExitCode.RUN_FAILED, ExitCode.CONFLICT, ExitCode.WAITING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions(RunTarget):
+    """What to start."""
+
+    thread: str | None
+    input: Mapping[str, Value] | None
+    inputs: Path | None
+    id_path: str | None
+    business_id: str | None
+
+    def requests(self) -> tuple[RunRequest, ...]:
+        """One, or one per line of the file. Raises UsageError."""
+        if self.inputs is None:
+            if self.id_path is not None:
+                raise UsageError("--id-path belongs to --inputs")
+            return (self._request(self.thread, self.input or {}),)
+        if self.input is not None or self.thread is not None:
+            raise UsageError(
+                "--inputs excludes --input and --thread", hint="the lines are the inputs, the ids the names"
+            )
+        if self.id_path is None:
+            raise UsageError("--inputs needs --id-path: where in a line its id stands", hint="--id-path id")
+        found = batch.inputs(self.inputs, self.id_path)
+        return tuple(self._request(thread, content) for thread, content in found.items())
+
+    def _request(self, thread: str | None, content: Mapping[str, Value]) -> RunRequest:
+        return RunRequest(
+            "run",
+            thread=thread,
+            input=content,
+            business_id=self.business_id,
+            workflow=self.workflow,
+            graph=self.graph_target(),
+        )
+
+
+@click.command()
+@store_argument
+@workflow_option
+@click.option("--thread", metavar="T", help="The new thread's name; made from the workflow's when left out.")
+@click.option("--input", type=JsonObject(), metavar="JSON", help="The first state, an object.")
+@click.option("--inputs", type=FILE, metavar="F.jsonl", help="One thread per line of a JSON Lines file.")
+@click.option("--id-path", metavar="P", help="Where in a line the thread's name stands.")
+@click.option("--business-id", metavar="B", help="Your own name for this run.")
+@running_options
+@gathered(RunOptions)
+def run(front: Front, options: RunOptions) -> ExitCode:
+    """Start a thread, or one per line of a file.
+
+    Makes the store when there is no such file yet, after you agreed.
+    """
+    requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
+    new = _new_file(options)
+    with _place_to_plan(new) as place, front.writing(replace(wanted, store=place or options.store)) as session:
+        runner = Runner(front, session, output, yes=options.yes)
+        plan = session.plan(requests[0])
+        runner.agree(plan, _lines(plan, requests, new))
+        if new is None:
+            return _run_all(runner, session, requests, plan)
+    from stores import create_native
+
+    create_native(new)
+    with front.writing(wanted) as session:
+        return _run_all(Runner(front, session, output, yes=True), session, requests, None)
+
+
+def _new_file(options: RunOptions) -> Path | None:
+    """The path of a store that is not there yet; None for one that is, or that only a URL can name."""
+    path = Path(options.store)
+    if options.read_only or "://" in options.store or path.exists() or not path.absolute().parent.is_dir():
+        return None
+    return path
+
+
+@contextmanager
+def _place_to_plan(new: Path | None) -> Iterator[str | None]:
+    """An empty store in a temporary folder, so that a plan that is refused leaves nothing behind."""
+    if new is None:
+        yield None
+        return
+    from stores import create_native
+
+    with tempfile.TemporaryDirectory(prefix="tt-debug-") as folder:
+        place = Path(folder) / new.name
+        create_native(place)
+        yield str(place)
+
+
+def _lines(plan: RunPlan, requests: tuple[RunRequest, ...], new: Path | None) -> tuple[str, ...]:
+    """The plan of the first request, and what else would happen."""
+    lines = list(plan.lines())
+    if len(requests) > 1:
+        names = [str(request.thread) for request in requests[:NAMED_IN_PLAN]]
+        more = f" and {len(requests) - len(names)} more" if len(requests) > len(names) else ""
+        lines.append(f"threads       {len(requests)}, each like this: {', '.join(names)}{more}")
+    if new is not None:
+        lines.append(f"note          makes the new store {new}")
+    return tuple(lines)
+
+
+def _run_all(runner: Runner, session: Session, requests: tuple[RunRequest, ...], plan: RunPlan | None) -> ExitCode:
+    """Run them one after the other; one that fails, or whose thread exists, does not keep the others from running."""
+    if len(requests) == 1:
+        return runner.run(plan or session.plan(requests[0]))
+    codes: set[ExitCode] = set()
+    for request in requests:
+        try:
+            code = runner.run(session.plan(request))
+        except Conflict as error:
+            code = report(error)
+        codes.add(code)
+        if code is ExitCode.INTERRUPTED:
+            narrate("interrupted: the lines after this one were not started")
+            break
+    return next((code for code in WORST_FIRST if code in codes), ExitCode.OK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeOptions(RunTarget):
+    """Where to go on, and how far."""
+
+    ref: str
+    until: str | None
+    step: bool
+    answer: Value = field(default=None)
+    answered_by: str | None = None
+
+
+@click.command()
+@store_argument
+@ref_argument
+@workflow_option
+@graph_options
+@click.option("--until", metavar="NODE", help="Stop before NODE.")
+@click.option("--step", is_flag=True, help="Stop after one step.")
+@click.option("--answer", type=JsonText(), metavar="JSON", help="Answer the question it waits with, and go on.")
+@click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out.")
+@running_options
+@gathered(ResumeOptions)
+def resume(front: Front, options: ResumeOptions) -> ExitCode:
+    """Go on at a head.
+
+    The stored definition serves where --workflow is not given. Anywhere else than at a head: fork first.
+    """
+    if options.step and options.until:
+        raise UsageError("--step and --until exclude each other")
+    given = click.get_current_context().get_parameter_source("answer") is click.core.ParameterSource.COMMANDLINE
+    with front.writing(options.wanted()) as session:
+        request = RunRequest(
+            "resume",
+            ref=session.resolve(options.ref),
+            until=options.until,
+            single_step=options.step,
+            answer=options.answer,
+            has_answer=given,
+            answered_by=options.answered_by or os_user(),
+            workflow=options.workflow,
+            graph=options.graph_target(),
+        )
+        return Runner(front, session, Output(options.as_json), yes=options.yes).go(request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions(RunTarget):
+    """Where to run again from."""
+
+    ref: str
+    to: str | None
+    mode: str
+    until: str | None
+    step: bool
+
+
+@click.command()
+@store_argument
+@ref_argument
+@click.option("--mode", type=click.Choice(["live"]), default="live", help="live: nodes and model calls run again.")
+@click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
+@click.option("--until", metavar="NODE", help="Stop before NODE.")
+@click.option("--step", is_flag=True, help="Stop after one step.")
+@workflow_option
+@graph_options
+@running_options
+@gathered(ReplayOptions)
+def replay(front: Front, options: ReplayOptions) -> ExitCode:
+    """Run again from a checkpoint, on a new thread."""
+    if options.step and options.until:
+        raise UsageError("--step and --until exclude each other")
+    with front.writing(options.wanted()) as session:
+        request = RunRequest(
+            "replay",
+            ref=session.resolve(options.ref),
+            thread=options.to,
+            until=options.until,
+            single_step=options.step,
+            workflow=options.workflow,
+            graph=options.graph_target(),
+        )
+        return Runner(front, session, Output(options.as_json), yes=options.yes).go(request)

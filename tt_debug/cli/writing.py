@@ -1,0 +1,214 @@
+"""Commands that append: fork and edit. Neither asks, as nothing that was there changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stores.changes import apply_changes
+from stores.model import Change, Header, Value
+from tt_debug.cli import records
+from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.front import Front
+from tt_debug.cli.options import (
+    FILE,
+    RunTarget,
+    Target,
+    gathered,
+    graph_options,
+    ref_argument,
+    running_options,
+    store_argument,
+    together,
+    workflow_option,
+    writing_options,
+)
+from tt_debug.cli.output import Output
+from tt_debug.errors import UsageError
+from tt_debug.session.plans import RunRequest
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+
+class OrderedCommand(click.Command):
+    """A command whose --set, --unset and --patch apply in the order they were typed.
+
+    click collects each option for itself; list positions make the order between them matter.
+    """
+
+    KINDS = ("set", "unset", "patch")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Raises click.UsageError."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[__name__] = [param.name for param in order if param.name in self.KINDS]
+        return super().parse_args(ctx, args)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One --set, --unset or --patch as typed."""
+
+    kind: str
+    text: str
+
+
+change_options = together(
+    click.option("--set", metavar="P=JSON", multiple=True, help="Give PATH a value; P[+]=JSON appends. Repeatable."),
+    click.option("--unset", metavar="P", multiple=True, help="Take PATH out. Repeatable."),
+    click.option(
+        "--patch",
+        type=FILE,
+        metavar="FILE",
+        multiple=True,
+        help="Apply RFC 6902 operations, as diff --format json-patch writes.",
+    ),
+)
+
+
+def typed_edits(given: Mapping[str, tuple[Any, ...]]) -> tuple[Edit, ...]:
+    """The edits of the current command, in the order they were typed."""
+    left = {kind: iter(given[kind]) for kind in OrderedCommand.KINDS}
+    order: list[str] = click.get_current_context().meta[__name__]
+    return tuple(Edit(kind, str(next(left[kind]))) for kind in order)
+
+
+def changes_of(edits: tuple[Edit, ...], state: Mapping[str, Value]) -> tuple[Change, ...]:
+    """The edits as changes of ``state``, each read against what those before it left. Raises UsageError, Invalid."""
+    changes: list[Change] = []
+    for edit in edits:
+        found = _changes_of_one(edit, state)
+        state = apply_changes(state, found)
+        changes.extend(found)
+    return tuple(changes)
+
+
+def _changes_of_one(edit: Edit, state: Mapping[str, Value]) -> tuple[Change, ...]:
+    from tt_debug.patch import from_json_patch, parse_set, parse_unset
+
+    if edit.kind == "set":
+        return (parse_set(edit.text, state),)
+    if edit.kind == "unset":
+        return (parse_unset(edit.text, state),)
+    return tuple(from_json_patch(_operations(Path(edit.text)), state))
+
+
+def _operations(file: Path) -> list[Value]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read as a JSON Patch: {error}") from error
+    if not isinstance(found, list):
+        raise UsageError(f"{file} is not a JSON Patch: it must be a list of operations", hint='[{"op": "replace", …}]')
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkOptions(RunTarget):
+    """Where from, where to, with which changes."""
+
+    ref: str
+    to: str | None
+    set: tuple[str, ...]
+    unset: tuple[str, ...]
+    patch: tuple[Path, ...]
+    run: bool
+    keep_results: bool
+    adopt: Path | None
+
+    def edits(self) -> tuple[Edit, ...]:
+        """As typed."""
+        return typed_edits({"set": self.set, "unset": self.unset, "patch": self.patch})
+
+
+@click.command(cls=OrderedCommand)
+@store_argument
+@ref_argument
+@click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
+@change_options
+@click.option("--adopt", type=FILE, metavar="FILE", help="Bind the fork to this changed workflow definition.")
+@click.option("--keep-results", is_flag=True, help="LangGraph: keep what finished tasks of that step wrote.")
+@click.option("--run", is_flag=True, help="Then go on from there, as resume does.")
+@workflow_option
+@graph_options
+@running_options
+@gathered(ForkOptions)
+def fork(front: Front, options: ForkOptions) -> ExitCode:
+    """Start a new thread at a checkpoint, changed or not.
+
+    Nothing that is there changes. Prints the new head as a REF.
+    """
+    with front.writing(options.wanted()) as session:
+        base = session.resolve(options.ref)
+        edits = options.edits()
+        changes = changes_of(edits, session.load(base).state) if edits else ()
+        made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
+        narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}")
+        if options.run:
+            return _run_on(front, session, made, options)
+    _tell("fork", made, options)
+    return ExitCode.OK
+
+
+def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) -> ExitCode:
+    """The fork as the first line of the run's stream, then the run."""
+    from tt_debug.cli.runner import Runner
+
+    output = Output(options.as_json)
+    if options.as_json:
+        output.line({"event": "forked", **records.new_head_record(made)})
+    else:
+        output.text([f"{made.ref.thread}@{made.ref.id}"])
+    request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
+    return Runner(front, session, output, yes=options.yes).go(request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditOptions(Target):
+    """Which checkpoint, with which changes."""
+
+    ref: str
+    set: tuple[str, ...]
+    unset: tuple[str, ...]
+    patch: tuple[Path, ...]
+
+
+@click.command(cls=OrderedCommand)
+@store_argument
+@ref_argument
+@change_options
+@writing_options
+@gathered(EditOptions)
+def edit(front: Front, options: EditOptions) -> ExitCode:
+    """Append a changed copy in the thread itself; it becomes the head.
+
+    Prints the new head as a REF.
+    """
+    edits = typed_edits({"set": options.set, "unset": options.unset, "patch": options.patch})
+    if not edits:
+        raise UsageError("edit needs at least one --set, --unset or --patch", hint="--set 'plan.city=\"Kyoto\"'")
+    with front.writing(options.wanted()) as session:
+        ref = session.resolve(options.ref)
+        changes = changes_of(edits, session.load(ref).state)
+        made = session.edit(ref, changes)
+    narrate(f"edited {ref.thread}@{ref.id}, {_count(changes)}; the application goes on from {made.ref.id} now")
+    _tell("edit", made, options)
+    return ExitCode.OK
+
+
+def _tell(kind: str, made: Header, options: Target) -> None:
+    output = Output(options.as_json)
+    if options.as_json:
+        output.document(kind, records.new_head_record(made))
+    else:
+        output.text([f"{made.ref.thread}@{made.ref.id}"])
+
+
+def _count(changes: tuple[Change, ...]) -> str:
+    return f"{len(changes)} change{'' if len(changes) == 1 else 's'}"
