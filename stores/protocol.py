@@ -81,7 +81,7 @@ class Writer(Protocol):
 
 @runtime_checkable
 class RunStore(Store, Writer, Protocol):
-    """A store the embedded executor can run in, with its records: definitions, runs with leases, the step log, approvals.
+    """A store the embedded executor can run in, with its records: definitions, runs, the step log, approvals.
 
     Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
     (run, token) raises LeaseLost when the token is no longer the newest. Exactly one run per thread is active
@@ -156,6 +156,7 @@ class RunStore(Store, Writer, Protocol):
         """Record an answer once, by compare-and-set: a checkpoint with source "answer" holds it in the state,
         and the waiting run becomes pending. Conflict names who answered first.
 
-        What follows is decided by ``meta["edges"]`` of the suspended checkpoint: [{"when": JMESPath | null, "to":
-        node | null}], tried in order. ``reject`` stores {"approved": false, "reason": answer} as the answer."""
+        What follows is decided by ``meta["edges"]`` of the suspended checkpoint: [{"when": JMESPath | null,
+        "to": node | null}], tried in order; Invalid, and nothing written, when none matches. ``reject`` stores
+        {"approved": false, "reason": answer} as the answer."""
         ...

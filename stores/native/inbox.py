@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from stores.edges import NoMatch, first_match
-from stores.errors import Conflict, NotFound, StoreError
+from stores.errors import Conflict, Invalid, NotFound, StoreError
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native.base import NativeBase
@@ -114,8 +114,11 @@ def _following(db: sqlite3.Connection, asked: Approval, state: Mapping[str, Valu
     edges = from_text(row[0]).get("edges") if row is not None else None
     try:
         target = first_match([(edge.get("when"), edge["to"]) for edge in edges or [{"to": None}]], state)
-    except NoMatch:
-        return []  # the run fails on it when it goes on, with the reason
+    except NoMatch as error:
+        raise Invalid(
+            f"no way on from {asked.node} with this answer: {error}",
+            hint="Give an answer that the workflow has an edge for, or cancel the run.",
+        ) from error
     return [] if target is None else [target]
 
 

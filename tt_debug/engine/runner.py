@@ -10,7 +10,7 @@ import sys
 import traceback
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NoReturn
+from typing import Final
 
 from stores.errors import Conflict, Invalid, LeaseLost
 from stores.model import Header, Ref, Status
@@ -18,7 +18,7 @@ from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
 from tt_debug.engine.context import Context
 from tt_debug.engine.nodes import NodeResult, call_node
-from tt_debug.engine.plan import NoWayOn, next_node
+from tt_debug.engine.plan import NoWayOn
 from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
@@ -77,30 +77,21 @@ class Runner:
             base=header.ref.id,
         )
         if following is None:
-            self._finish_line(header)
-        if self._workflow.node(following or "") is None:
+            self._on.finish(RunStatus.COMPLETED)
+        if self._workflow.node(following) is None:
             name = f"{self._workflow.workflow_id} {self._workflow.version}"
             self._on.finish(RunStatus.FAILED, f"the next node is {following!r}, and {name} has none of that name")
-        stopped = self._on.stop_before(following or "")
+        stopped = self._on.stop_before(following)
         if stopped is not None:
             self._on.finish(stopped)
         found = standing(log)
-        return self._first(header, following or "", found), found.failed
-
-    def _finish_line(self, header: Header) -> NoReturn:
-        """Nothing is next: the run is done, or an answer after which no edge matched ends it as failed."""
-        if header.source == "answer" and header.nodes:
-            try:
-                next_node(self._workflow, header.nodes[0], self._on.state())
-            except NoWayOn as error:
-                self._on.finish(RunStatus.FAILED, str(error))
-        self._on.finish(RunStatus.COMPLETED)
+        return self._first(header, following, found), found.failed
 
     def _first(self, header: Header, node: str, found: Standing) -> StepRecord:
         record = self._on.record(node, found.ordinal, found.attempt)
         match self._policy(header, record, found):
             case "skip":
-                return self._on.commit(replace(record, status="skipped", ended=record.started), self._on.place.state)
+                return self._skip(replace(record, status="skipped", ended=record.started))
             case "fail":
                 error = f"{node} was running when its process died, and is not to run again"
                 self._on.failed(record, Failure(error, "Interrupted", False), None)
@@ -133,17 +124,32 @@ class Runner:
             record = replace(record, ended=self._on.now(), log=tuple(lines))
             if not isinstance(outcome, Failure):
                 point("run.node-returned")
-                try:
-                    done = replace(record, status="completed", output=outcome.output)
-                    return self._on.commit(done, outcome.state)
-                except Invalid as error:
-                    outcome = Failure(f"the result of {node.id} cannot be saved: {error}", "Invalid", False)
-                except LeaseLost:
-                    raise
-                except Conflict as error:  # somebody else made another head while the node ran
-                    outcome = Failure(f"the result of {node.id} has no place: {error}", "Conflict", False)
+                record = replace(record, output=outcome.output)
+                committed = self._committed(replace(record, status="completed"), outcome.state)
+                if isinstance(committed, StepRecord):
+                    return committed
+                outcome = committed
             failed += 1
             record = self._again(node, record, outcome, failed)
+
+    def _committed(self, record: StepRecord, state: bytes) -> StepRecord | Failure:
+        """The next step, or why this one's result cannot be kept: another attempt would end the same way."""
+        try:
+            return self._on.commit(record, state)
+        except NoWayOn as error:
+            return Failure(str(error), "NoWayOn", False)
+        except Invalid as error:
+            return Failure(f"the result of {record.node} cannot be saved: {error}", "Invalid", False)
+        except LeaseLost:
+            raise
+        except Conflict as error:  # somebody else made another head while the node ran
+            return Failure(f"the result of {record.node} has no place: {error}", "Conflict", False)
+
+    def _skip(self, record: StepRecord) -> StepRecord:
+        committed = self._committed(record, self._on.place.state)
+        if isinstance(committed, Failure):
+            return self._on.failed(record, committed, None)
+        return committed
 
     def _call(self, node: Node, record: StepRecord, lines: list[str]) -> NodeResult | Failure:
         def say(text: str) -> None:

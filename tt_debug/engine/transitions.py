@@ -16,7 +16,7 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from tt_debug.engine.events import Event
-from tt_debug.engine.plan import NoWayOn, next_node
+from tt_debug.engine.plan import next_node
 from tt_debug.engine.retry import Failure
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.workflow import Workflow
@@ -121,10 +121,14 @@ class Transitions:
     def commit(self, record: StepRecord, state: bytes) -> StepRecord:
         """The step is done: its checkpoint, and the next step running, in one transaction. Gives that next step.
 
-        Raises Ended when there is none, Invalid (nothing written) when the store cannot hold the state.
+        Raises Ended when there is none. Nothing is written where it raises NoWayOn, because no edge matches, Invalid,
+        because the store cannot hold the state, or Conflict, because somebody else made another head.
         """
         values = codec.loads(state)
-        status, following, error = self._after(record.node, values)
+        following = next_node(self._workflow, record.node, values)
+        status = RunStatus.COMPLETED
+        if following is not None:
+            status = self.stop_before(following, self._committed + 1) or RunStatus.RUNNING
         self._visits[record.node] = record.visit
         upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
         checkpoint = self._checkpoint(record.node, values, following, status)
@@ -132,7 +136,7 @@ class Transitions:
         header = self._store.commit_step(
             StepCommit(
                 self.run.run_id, self.run.token, record, checkpoint,
-                run_status=status, following=upcoming, error=error, commit_id=_commit_id(record),
+                run_status=status, following=upcoming, commit_id=_commit_id(record),
             )
         )  # fmt: skip
         point("run.step-committed")
@@ -147,7 +151,7 @@ class Transitions:
             next=list(header.next),
         )
         if upcoming is None:
-            raise Ended(status, error)
+            raise Ended(status)
         return upcoming
 
     def suspend(self, record: StepRecord, question: Question) -> NoReturn:
@@ -191,17 +195,6 @@ class Transitions:
             raise Ended(RunStatus.FAILED, failure.error)
         return ended
 
-    def _after(self, node: str, values: Mapping[str, Value]) -> tuple[str, str | None, str | None]:
-        """The run's status after the node, the node that follows, and the error when none can."""
-        try:
-            following = next_node(self._workflow, node, values)
-        except NoWayOn as error:
-            return RunStatus.FAILED, None, str(error)
-        if following is None:
-            return RunStatus.COMPLETED, None, None
-        status = self.stop_before(following, self._committed + 1)
-        return status or RunStatus.RUNNING, following, None
-
     def _checkpoint(self, node: str, values: Mapping[str, Value], following: str | None, status: str) -> NewCheckpoint:
         step = self.place.step + 1
         return NewCheckpoint(
@@ -220,7 +213,6 @@ class Transitions:
 _CHECKPOINT_STATUS: Final[Mapping[str, str]] = {
     RunStatus.COMPLETED: Status.DONE,
     RunStatus.WAITING: Status.WAITING,
-    RunStatus.FAILED: Status.FAILED,
 }
 
 
