@@ -18,7 +18,7 @@ check: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 screenshots: $(VENV)/.ready
-	$(BIN)/python tests/screenshots.py
+	$(BIN)/python -m tests.screenshots
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
