@@ -15,8 +15,8 @@ from textual.widgets import Input, Static, TextArea
 
 from stores.model import MISSING
 from stores.runs import Approval
+from tt_debug.session.answers import Answer, no, parse, problem, skeleton, yes
 from tt_debug.text import safe_text
-from tt_debug.tui.answers import Answer, no, parse, problem, skeleton, yes
 from tt_debug.tui.dialogs.base import Choice, Dialog
 
 How = Literal["approve", "reject", "reply"]

@@ -18,8 +18,8 @@ from textual.message import Message
 
 from stores.model import Header, Ref
 from stores.runs import Approval
+from tt_debug.session.answers import Answer
 from tt_debug.tui.actions import Action, bindings
-from tt_debug.tui.answers import Answer
 from tt_debug.tui.dialogs.answer import AnswerDialog, How
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.request import request_lines
