@@ -18,6 +18,8 @@ from stores.model import Opaque, Partial, Tagged, Value
 ATOMS = frozenset({str, int, bool, type(None), bytes})
 """Types whose ``==`` is strict once both sides have the same type."""
 
+LONGEST_STRIDE = 128
+
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
@@ -130,7 +132,8 @@ def _pair(a: Sequence[Value], b: Sequence[Value], todo: list[tuple[Value, Value]
 def common_prefix(a: Sequence[Value], b: Sequence[Value]) -> int:
     """How many elements at the start are strictly equal.
 
-    Goes in strides that double while all is equal and halve at the first difference.
+    Goes in strides that double while all is equal, up to a bound that keeps the second look at the stride with
+    the first difference in it cheap, and halve from there.
     """
     at, stride, growing = 0, 1, True
     end = min(len(a), len(b))
@@ -143,7 +146,7 @@ def common_prefix(a: Sequence[Value], b: Sequence[Value]) -> int:
             equal = all(map(is_, x, y)) or surely_equal(x, y)
         if equal:
             at += here
-            stride = stride * 2 if growing else stride
+            stride = min(stride * 2, LONGEST_STRIDE) if growing else stride
         elif here == 1:
             break
         else:
@@ -154,4 +157,4 @@ def common_prefix(a: Sequence[Value], b: Sequence[Value]) -> int:
 def common_suffix(a: Sequence[Value], b: Sequence[Value], start: int) -> int:
     """How many elements at the end are strictly equal, none of them before position ``start``."""
     room = min(len(a), len(b)) - start
-    return common_prefix(a[: len(a) - room - 1 : -1], b[: len(b) - room - 1 : -1]) if room else 0
+    return common_prefix(a[len(a) - room :][::-1], b[len(b) - room :][::-1])
