@@ -36,14 +36,20 @@ def yes(question: Approval) -> Value:
 
 
 def no(question: Approval, reason: str) -> Answer:
-    """The value that says no for ``reason``; where the asker has no word for it, a plain rejection."""
+    """The value that says no, with ``reason`` where there is a place for it; without any word for it, a rejection."""
     actions = _actions(question.prompt)
     if actions:
         refusal = {"type": "reject", "message": reason} if reason else {"type": "reject"}
         return Answer({"decisions": [dict(refusal) for _ in range(actions)]})
     for value in _plain(question.schema, False, _NO):
-        if isinstance(value, Mapping) and not problem(question, value):
+        if problem(question, value):
+            continue
+        if isinstance(value, Mapping):
             return Answer(_with_reason(question, dict(value), reason))
+        # An object is true to code that asks ``if answer:``, so a plain no stays plain, where a schema wants it or
+        # no reason is to be carried.
+        if question.schema or not reason:
+            return Answer(value)
     return Answer(reason, reject=True)
 
 

@@ -33,6 +33,7 @@ class Session:
         self._journal = journal
         self._code = code
         self._cache = CheckpointCache()
+        self._definitions: dict[Ref, str] = {}
 
     @classmethod
     def open(
@@ -183,7 +184,13 @@ class Session:
         return records_of(self._store, self.open_thread(thread))
 
     def _definition(self, ref: Ref) -> str | None:
-        return running.definition_body(self._store, self._journal, ref)
+        """Kept once found: a form checks its text against it at every key."""
+        if ref not in self._definitions:
+            found = running.definition_body(self._store, self._journal, ref)
+            if found is None:
+                return None
+            self._definitions[ref] = found
+        return self._definitions[ref]
 
     def _refuse_if_read_only(self, what: str) -> None:
         if self._store.info.read_only:
