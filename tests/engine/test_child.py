@@ -65,6 +65,56 @@ tell(event="two")
     assert end.last_words.splitlines() == [text for _, text in printed(events)]
 
 
+def test_a_child_that_opened_its_events_has_its_prints_in_order() -> None:
+    """Also what another part of the program writes to the descriptors is captured, where forked copies print too."""
+    body = """
+import json, os, subprocess, sys
+from tt_debug.engine.child import open_events
+json.load(sys.stdin)
+tell = open_events()
+for n in range(50):
+    print("print", n); print("warn", n, file=sys.stderr); tell({"event": "step", "n": n})
+subprocess.run(["echo", "from a subprocess"])
+if os.fork() == 0:
+    print("from a fork", flush=True)
+    os._exit(0)
+os.wait()
+sys.stdout.buffer.write(b"\\xff raw\\n")
+print("\\ud800 half", end="")
+raise SystemExit("out of paper")
+"""
+    events: list[dict[str, Value]] = []
+    end = run_child([sys.executable, "-c", body], {}, events.append)
+    shown = [event["text"] if event["event"] == "output" else event["n"] for event in events]
+    assert [text for text in shown if "from" not in str(text)] == [
+        *(text for n in range(50) for text in (f"print {n}", f"warn {n}", n)),
+        "\ufffd raw",
+        "out of paper",
+        "\\ud800 half",
+    ]
+    assert {"from a subprocess", "from a fork"} <= set(shown)
+    assert (end.code, end.last_words.splitlines()[-2:]) == (1, ["out of paper", "\\ud800 half"])
+
+
+def test_threads_that_print_at_once_do_not_mix_within_a_line() -> None:
+    body = """
+import json, sys, threading
+from tt_debug.engine.child import open_events
+json.load(sys.stdin)
+open_events()
+def work(name):
+    for n in range(200):
+        print(name, n, "end")
+workers = [threading.Thread(target=work, args=(name,)) for name in ("left", "right")]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+"""
+    events: list[dict[str, Value]] = []
+    run_child([sys.executable, "-c", body], {}, events.append)
+    texts = [text for _, text in printed(events)]
+    assert sorted(texts) == sorted(f"{name} {n} end" for name in ("left", "right") for n in range(200))
+
+
 def test_undecodable_and_endless_lines_are_shown_in_pieces() -> None:
     _, events = run('sys.stdout.buffer.write(b"\\xff\\xfe!\\n" + b"y" * 200_000)')
     texts = [text for _, text in printed(events)]

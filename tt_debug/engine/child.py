@@ -168,7 +168,7 @@ class _Listener:
         lines = self._lines[name]
         for line in lines.feed(data) if data else lines.end():
             if name == "events":
-                self._on_line(self._event(line))
+                self._event(line)
             else:
                 self._output(name, line)
 
@@ -177,7 +177,7 @@ class _Listener:
         self.last_words.append(text)
         self._on_line({"event": "output", "stream": name, "text": text, "at": datetime.now(UTC).isoformat()})
 
-    def _event(self, line: bytes) -> dict[str, Value]:
+    def _event(self, line: bytes) -> None:
         try:
             event = json.loads(line)
         except ValueError:
@@ -185,14 +185,16 @@ class _Listener:
         if not isinstance(event, dict):
             shown = line[:200].decode("utf-8", "replace")
             raise ChildFailed(f"the child process broke its protocol; it wrote {shown!r} instead of an event")
-        return event
+        if event.get("event") == "output":
+            self.last_words.append(str(event.get("text", "")))
+        self._on_line(event)
 
 
 def _listen(child: subprocess.Popen[bytes], events: IO[bytes], on_line: OnLine) -> ChildExit:
     listener = _Listener(on_line)
     assert child.stdout is not None
     assert child.stderr is not None
-    # Output before events: what a node printed is shown before the line that says it finished.
+    # Output before events: what was written before the line that says a node finished is shown before it.
     streams: dict[str, IO[bytes]] = {"stdout": child.stdout, "stderr": child.stderr, "events": events}
     with selectors.DefaultSelector() as selector:
         for name, stream in streams.items():

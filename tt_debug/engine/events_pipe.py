@@ -1,11 +1,13 @@
 """A child's end of its events pipe. Runs in the user's interpreter too: stdlib only, Python 3.9, nothing of ours.
 
-Owns writing events and outliving whoever listened; refuses to know what an event means.
+Owns writing events and prints in their order, and outliving whoever listened; refuses to know what an event means.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import io
 import json
 import os
 import select
@@ -13,16 +15,20 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
 from typing import Any
 
 Tell = Callable[[Mapping[str, Any]], None]
 
+_LONGEST = 65536  # bytes of a printed line; a longer one arrives in pieces
+
 
 def open_events() -> Tell:
-    """The function that writes one event, flushed after everything printed so far.
+    """The function that writes one event; from now on Python's own prints go the same way, as "output" events.
 
-    When nobody listens any more (the front end was closed, the run left alone) events and prints go nowhere, and
-    the run goes on. Raises KeyError where no events pipe was given.
+    So a node's prints stand between its start and its end, which two pipes could not promise. What a library or a
+    subprocess writes to descriptors 1 and 2 is left to whoever started us. When nobody listens any more (the front
+    end was closed, the run left alone) all of it goes nowhere, and the run goes on. KeyError without a pipe.
     """
     pipe = int(os.environ.pop("TT_DEBUG_EVENTS_FD"))
     os.set_inheritable(pipe, False)
@@ -32,12 +38,56 @@ def open_events() -> Tell:
     def write(event: Mapping[str, Any]) -> None:
         line = json.dumps(event).encode() + b"\n"
         with lock, contextlib.suppress(BrokenPipeError):
-            sys.stdout.flush()
-            sys.stderr.flush()
             while line:
                 line = line[os.write(pipe, line) :]
 
+    sys.stdout, sys.stderr = _Printed.as_stream(1, "stdout", write), _Printed.as_stream(2, "stderr", write)
     return write
+
+
+class _Printed(io.RawIOBase):
+    """A standard stream of this process whose lines become events; in a forked copy of it, the plain descriptor."""
+
+    def __init__(self, descriptor: int, name: str, tell: Tell) -> None:
+        self._descriptor, self._name, self._tell = descriptor, name, tell
+        self._owner = os.getpid()
+        self._rests: dict[int, bytes] = {}  # by thread: two nodes that print at once do not mix within a line
+        atexit.register(self._end)
+
+    @classmethod
+    def as_stream(cls, descriptor: int, name: str, tell: Tell) -> io.TextIOWrapper:
+        """What `print` writes to, unbuffered as with ``python -u``: every write arrives here at once."""
+        raw: Any = cls(descriptor, name, tell)
+        return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, data: Any, /) -> int:
+        if os.getpid() != self._owner:
+            return os.write(self._descriptor, data)
+        thread = threading.get_ident()
+        *lines, rest = (self._rests.pop(thread, b"") + bytes(data)).split(b"\n")
+        while len(rest) > _LONGEST:
+            lines.append(rest[:_LONGEST])
+            rest = rest[_LONGEST:]
+        if rest:
+            self._rests[thread] = rest
+        for line in lines:
+            self._line(line)
+        return len(data)
+
+    def _line(self, line: bytes) -> None:
+        at = datetime.now(timezone.utc).isoformat()  # noqa: UP017 - Python 3.9
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        self._tell({"event": "output", "stream": self._name, "text": text, "at": at})
+
+    def _end(self) -> None:
+        for rest in self._rests.values() if os.getpid() == self._owner else ():
+            self._line(rest)
 
 
 def _outlive_listener(events: int) -> None:

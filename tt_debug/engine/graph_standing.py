@@ -88,11 +88,12 @@ def reading(graph: Any, path: str) -> Iterator[Any]:
 
     still = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
     uri = f"{Path(path).absolute().as_uri()}?mode=ro{still}"
-    with contextlib.closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
-        try:
-            columns = {row[1] for row in connection.execute("PRAGMA table_info(writes)")}
-        except sqlite3.Error as error:
-            raise Refused("thread", f"cannot read {path}: {error}") from None
+    try:
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(writes)")}
+    except sqlite3.Error as error:
+        raise Refused("thread", f"cannot read {path}: {error}") from None
+    with contextlib.closing(connection):
         twin = with_saver(graph, SqliteSaver, connection)
         twin.checkpointer.is_setup = True  # the saver's own set-up would change the file
         if hasattr(twin.checkpointer, "_has_task_path"):

@@ -149,10 +149,10 @@ def _registered(name: str, folder: Path) -> str:
 
 def _import_file(path: Path) -> Any:
     """Import a file under the name its own project imports it by: classes keep the names they are stored under."""
-    if not path.is_file():
-        raise Refused("usage", f"there is no file {path}")
     if path.suffix != ".py":
         raise Refused("usage", f"{path.name} is no Python file; only Python graphs can be driven")
+    if not path.is_file():
+        raise Refused("usage", f"there is no file {path}")
     root, name = path.parent, path.stem
     while (root / "__init__.py").is_file():
         root, name = root.parent, f"{root.name}.{name}"

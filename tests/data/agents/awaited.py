@@ -3,6 +3,7 @@
 import asyncio
 
 from langgraph.graph import END, START, StateGraph
+
 from letters import State
 
 

@@ -4,6 +4,7 @@ import os
 import sqlite3
 
 from langgraph.checkpoint.sqlite import SqliteSaver
+
 from letters import builder
 
 graph = builder.compile(checkpointer=SqliteSaver(sqlite3.connect(os.environ["OWN_STORE"], check_same_thread=False)))

@@ -1,0 +1,35 @@
+"""A node that several others start, by a join or by a Send; and the same graphs without it."""
+
+import operator
+from typing import Annotated, TypedDict
+
+from langgraph.graph import START, StateGraph
+from langgraph.types import Send
+
+
+class State(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+def note(name):
+    return lambda state: {"log": [name]}
+
+
+def fan(target, by_send):
+    builder = StateGraph(State)
+    builder.add_node("left", note("left"))
+    builder.add_node("right", note("right"))
+    builder.add_node(target, note(target))
+    builder.add_edge(START, "left")
+    builder.add_edge(START, "right")
+    if by_send:
+        builder.add_conditional_edges("left", lambda state: [Send(target, {"log": []})], [target])
+    else:
+        builder.add_edge(["left", "right"], target)
+    return builder
+
+
+joined = fan("target", by_send=False)
+joined_lost = fan("renamed", by_send=False)
+sent = fan("target", by_send=True)
+sent_lost = fan("renamed", by_send=True)

@@ -1,0 +1,104 @@
+"""What the tests of driven graphs share: threads written by stock LangGraph, targets, runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stores.model import Value
+from tt_debug.engine.events import Event
+from tt_debug.engine.graph import GraphJob, run_graph
+from tt_debug.engine.worker import RunEnd
+from tt_debug.session.plans import GraphTarget
+
+AGENTS = Path(__file__).parent.parent / "data" / "agents"
+
+
+def target(graph: str, **how: Any) -> GraphTarget:
+    """A target in the folder of the sample agents."""
+    return GraphTarget(graph, **{"folder": AGENTS, **how})
+
+
+def started(store: Path, graph: str, thread: str = "t", value: Mapping[str, Value] | None = None, **how: Any) -> Path:
+    """A thread of ``module:builder`` begun by stock LangGraph in another process, and left where ``how`` stops it."""
+    code = """
+import importlib, json, sys
+from langgraph.checkpoint.sqlite import SqliteSaver
+store, graph, thread, value, how = json.loads(sys.argv[1])
+module, _, attr = graph.partition(":")
+builder = getattr(importlib.import_module(module), attr)
+with SqliteSaver.from_conn_string(store) as saver:
+    try:
+        builder.compile(checkpointer=saver).invoke(value, {"configurable": {"thread_id": thread}}, **how)
+    except ValueError as error:
+        print(error)
+"""
+    job = json.dumps([str(store), graph, thread, value or {"log": ["in"]}, how])
+    subprocess.run([sys.executable, "-c", code, job], check=True, cwd=AGENTS, capture_output=True)
+    return store
+
+
+@contextmanager
+def stock(store: Path, builder: Any) -> Iterator[Any]:
+    """The graph as its application has it, on the store."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    with SqliteSaver.from_conn_string(str(store)) as saver:
+        yield builder.compile(checkpointer=saver)
+
+
+def stored_log(store: Path, thread: str = "t") -> list[Value]:
+    """The log in the newest checkpoint, decoded by LangGraph's own serializer."""
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    query = (
+        "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+        " ORDER BY checkpoint_id DESC LIMIT 1"
+    )
+    with closing(sqlite3.connect(store)) as connection:
+        row = connection.execute(query, (thread,)).fetchone()
+    values: list[Value] = JsonPlusSerializer().loads_typed(row)["channel_values"]["log"]
+    return values
+
+
+@dataclass
+class Outcome:
+    """How a run ended and everything it told."""
+
+    end: RunEnd
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def printed(self) -> list[str]:
+        return [event.fields["text"] for event in self.events if event.kind == "output"]
+
+    def nodes(self, kind: str = "step_finished") -> list[str]:
+        return [event.fields["node"] for event in self.events if event.kind == kind]
+
+    def the(self, kind: str) -> Event:
+        [event] = [event for event in self.events if event.kind == kind]
+        return event
+
+
+def run(store: Path, graph: GraphTarget, on_event: Callable[[Event], None] = lambda _: None, **how: Any) -> Outcome:
+    """One run of thread "t" (or ``thread``), in a real child process."""
+    events: list[Event] = []
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        on_event(event)
+
+    end = run_graph(GraphJob(graph, str(store), how.pop("thread", "t"), **how), listen)
+    return Outcome(end, events)
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
