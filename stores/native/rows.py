@@ -31,6 +31,7 @@ WENT_ON: Final = (
     "EXISTS (SELECT 1 FROM checkpoints k WHERE k.parent_id = c.checkpoint_id AND k.thread_id = c.thread_id"
     " AND k.parent_thread IS NULL AND k.source NOT IN ('edit', 'fork'))"
 )
+ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 # Of a checkpoint's meta these have columns of their own.
 _META_COLUMNS: Final = ("run_id", "workflow_hash", "visit")
 
@@ -129,8 +130,12 @@ def _status(stored: str, has_next: bool, standing: Standing) -> str:
 
 
 def run_statuses(db: sqlite3.Connection, thread: str) -> dict[str, str]:
-    """The status of the newest run at each checkpoint that is a run's head."""
-    found = db.execute("SELECT head, status FROM runs WHERE thread_id = ? ORDER BY created_at, rowid", (thread,))
+    """The status of the newest run at each checkpoint it ended at; that of an active run at the thread's head."""
+    found = db.execute(
+        f"SELECT CASE WHEN r.status IN {ACTIVE_RUN} THEN t.head ELSE r.head END, r.status"
+        " FROM runs r JOIN threads t ON t.thread_id = r.thread_id WHERE r.thread_id = ? ORDER BY r.created_at, r.rowid",
+        (thread,),
+    )
     return {head: status for head, status in found if head is not None}
 
 

@@ -28,6 +28,7 @@ from stores.model import (
 )
 from stores.native.base import create_file
 from stores.native.rows import (
+    ACTIVE_RUN,
     HEADER_COLUMNS,
     WENT_ON,
     Standing,
@@ -49,7 +50,8 @@ _THREADS: Final = f"""
 SELECT {HEADER_COLUMNS},
        EXISTS (SELECT 1 FROM inbox i
                WHERE i.thread_id = t.thread_id AND i.checkpoint_id = t.head AND i.status = 'open'),
-       (SELECT r.status FROM runs r WHERE r.thread_id = t.thread_id AND r.head = t.head
+       (SELECT r.status FROM runs r
+        WHERE r.thread_id = t.thread_id AND (r.head = t.head OR r.status IN {ACTIVE_RUN})
         ORDER BY r.created_at DESC, r.rowid DESC LIMIT 1),
        n.count, n.newest, w.created_at, t.forked_from_thread, t.forked_from, t.title, t.business_id
 FROM (SELECT thread_id, count(*) AS count, max(seq) AS newest FROM checkpoints GROUP BY thread_id) n
@@ -143,6 +145,7 @@ class NativeStore(NativeRuns):
             row = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             if row is not None and thread != base.thread:
                 raise Conflict(f"thread {thread!r} exists", hint="Choose another name for the fork.")
+            _refuse_running(db, thread)
             newest = max([base.id, *(row or ())], key=lambda id: (is_ours(id), id))
             step = (origin.header.step or 0) + 1
             new = NewCheckpoint(
@@ -191,6 +194,16 @@ def create_native(path: str | Path) -> None:
 def _no_thread(thread: str, ns: str = "") -> NotFound:
     where = f"no thread {thread!r}" + (f" with namespace {ns!r}" if ns else "")
     return NotFound(where, hint="List the threads with `tt-debug threads`.")
+
+
+def _refuse_running(db: sqlite3.Connection, thread: str) -> None:
+    running = "SELECT run_id, owner_pid FROM runs WHERE thread_id = ? AND status = 'running'"
+    row = db.execute(running, (thread,)).fetchone()
+    if row is not None:
+        raise Conflict(
+            f"thread {thread!r} is being run by process {row[1]} (run {row[0]})",
+            hint="Pause the run first, or fork to a new thread.",
+        )
 
 
 def _check_fence(db: sqlite3.Connection, run_id: str, token: int) -> None:

@@ -10,7 +10,14 @@ import sqlite3
 from stores.model import Header, Interrupt, Status, Task, Value, Write
 from stores.native.rows import from_text
 
-_SHOWN = {"completed": Status.DONE, "skipped": Status.DONE, "failed": Status.FAILED}
+_SHOWN = {
+    "completed": Status.DONE,
+    "skipped": Status.DONE,
+    "failed": Status.FAILED,
+    "waiting": Status.WAITING,
+    "answered": Status.DONE,
+    "open": Status.WAITING,
+}
 
 
 def tasks_at(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
@@ -41,12 +48,14 @@ def _task_of(row: tuple[Value, ...]) -> Task:
 
 def _questions(db: sqlite3.Connection, header: Header) -> list[tuple[Value, ...]]:
     return db.execute(
-        "SELECT id, node, prompt, response_schema FROM inbox"
-        " WHERE thread_id = ? AND checkpoint_id = ? AND status = 'open' ORDER BY created_at, id",
+        "SELECT id, node, prompt, response_schema, status, answer FROM inbox"
+        " WHERE thread_id = ? AND checkpoint_id = ? AND status IN ('open', 'answered') ORDER BY created_at, id",
         (header.ref.thread, header.ref.id),
     ).fetchall()
 
 
 def _question_of(row: tuple[Value, ...]) -> Task:
-    id, node, prompt, schema = row
-    return Task(id, node, "", Status.WAITING, interrupts=(Interrupt(id, from_text(prompt), from_text(schema)),))
+    id, node, prompt, schema, status, answer = row
+    asked = Interrupt(id, from_text(prompt), from_text(schema))
+    writes = () if answer is None else (Write(node, from_text(answer)),)
+    return Task(id, node, "", _SHOWN[status], writes, interrupts=(asked,))
