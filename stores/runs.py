@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from stores.model import NewCheckpoint, Ref, Value
+from stores.model import NewCheckpoint, Ref, Status, Value
 
 
 class RunStatus:
@@ -27,6 +27,14 @@ class RunStatus:
 
     ACTIVE: Final = frozenset({PENDING, RUNNING, WAITING, PAUSED, CRASHED})
     TERMINAL: Final = frozenset({COMPLETED, CANCELLED})
+
+
+_SHOWN: Final[Mapping[str, str]] = {RunStatus.WAITING: Status.WAITING, RunStatus.COMPLETED: Status.DONE}
+
+
+def shown(status: str) -> str:
+    """A run's status in the words of `stores.model.Status`, as listings and events name it."""
+    return _SHOWN.get(status, status)
 
 
 @dataclass(frozen=True, slots=True)
