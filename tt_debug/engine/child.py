@@ -182,10 +182,10 @@ class _Listener:
             event = json.loads(line)
         except ValueError:
             event = None
-        if not isinstance(event, dict):
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             shown = line[:200].decode("utf-8", "replace")
             raise ChildFailed(f"the child process broke its protocol; it wrote {shown!r} instead of an event")
-        if event.get("event") == "output":
+        if event["event"] == "output":
             self.last_words.append(str(event.get("text", "")))
         self._on_line(event)
 

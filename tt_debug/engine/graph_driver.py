@@ -50,7 +50,8 @@ class Run:
     def __init__(self, job: Mapping[str, Any], tell: Tell, graph: Any, release: str, stop: threading.Event) -> None:
         self.job, self.graph, self.release = job, graph, release
         self.before = Standing(graph, job["store"], job["thread"])
-        self._tell, self._stop, self._ran = tell, stop, False
+        self.driven = False
+        self._tell, self._stop = tell, stop
         self._open: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, start
         self._steps: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, milliseconds it took
 
@@ -64,7 +65,6 @@ class Run:
         if kind == "task" and payload["id"] not in self.before.finished:
             if self._stop.is_set():
                 return False
-            self._ran = True
             self._open[payload["id"]] = (payload["name"], chunk["step"], time.monotonic())
             self.tell("step_started", node=payload["name"], step=chunk["step"], attempt=1)
         elif kind == "task_result" and payload["id"] in self._open:
@@ -103,12 +103,17 @@ class Run:
         if error is not None:
             for task in [task for task in self._open if task not in self._steps]:
                 self.fail(task, error)
-        elif after.next and not after.questions and not self._ran and not self._stop.is_set() and self.before.next:
+        elif after.next and after.head == self.before.head and self._should_have_run(after):
             error = f"LangGraph ran nothing, though {', '.join(after.next)} is next"
         for question in after.questions:
             self.tell("waiting", **question)
         status = "failed" if error else "waiting" if after.questions else "paused" if after.next else "done"
         self.tell("run_ended", status=status, head=after.head, error=error)
+
+    def _should_have_run(self, after: Standing) -> bool:
+        own = self.graph.interrupt_before_nodes
+        held = own == "*" or not set(own).isdisjoint(after.next)
+        return self.driven and not self._stop.is_set() and not after.questions and not held
 
 
 def run_config(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +228,7 @@ def run_sync(run: Run) -> None:
         with contextlib.closing(
             sqlite3.connect(run.job["store"], check_same_thread=False, timeout=_BUSY)
         ) as connection:
-            twin = with_saver(run.graph, SqliteSaver, connection)
+            run.driven, twin = True, with_saver(run.graph, SqliteSaver, connection)
             with contextlib.closing(twin.stream(given, **how)) as stream:
                 for chunk in stream:
                     if not run.take(chunk):
@@ -240,7 +245,7 @@ async def run_async(run: Run) -> None:
         if nothing_to_run(run):
             return
         async with aiosqlite.connect(run.job["store"], timeout=_BUSY) as connection:
-            twin = with_saver(run.graph, AsyncSqliteSaver, connection)
+            run.driven, twin = True, with_saver(run.graph, AsyncSqliteSaver, connection)
             stream = twin.astream(given, **how)
             try:
                 async for chunk in stream:

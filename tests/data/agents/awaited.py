@@ -1,6 +1,7 @@
 """The same four nodes, which can only be awaited."""
 
 import asyncio
+import os
 
 from langgraph.graph import END, START, StateGraph
 
@@ -10,6 +11,8 @@ from letters import State
 def letter(name):
     async def node(state: State):
         await asyncio.sleep(0)
+        if name == os.environ.get("GATE_AT"):
+            open(os.environ["GATE"]).close()  # a named pipe: waits until the test opens its other end
         return {"log": [name]}
 
     return node

@@ -17,6 +17,8 @@ class State(TypedDict):
 def letter(name):
     def node(state: State):
         print(f"node {name}")
+        if name == os.environ.get("GATE_AT"):
+            open(os.environ["GATE"]).close()  # a named pipe: waits until the test opens its other end
         if name == os.environ.get("FAIL_AT"):
             raise ValueError(f"{name} is out of ink")
         return {"log": [name]}

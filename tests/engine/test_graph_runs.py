@@ -1,0 +1,332 @@
+"""How a driven graph stops, waits, fails and is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stores.errors import Conflict
+from stores.model import Value
+from tests.engine.graph_threads import AGENTS, Outcome, listing, run, started, stock, stored_log, target
+from tt_debug.engine.events import Event
+from tt_debug.engine.graph import describe_graph, stop_graph
+from tt_debug.errors import ChildFailed, DefinitionChanged, UsageError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    monkeypatch.syspath_prepend(AGENTS)
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return started(
+        tmp_path_factory.mktemp("begun") / "t.sqlite", "letters:builder", interrupt_before=["b"]
+    ).read_bytes()
+
+
+@pytest.fixture
+def store(tmp_path: Path, begun: bytes) -> Path:
+    path = tmp_path / "store" / "t.sqlite"
+    path.parent.mkdir()
+    path.write_bytes(begun)
+    return path
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Node b waits until this is called."""
+    path = tmp_path / "gate"
+    os.mkfifo(path)
+    monkeypatch.setenv("GATE", str(path))
+    monkeypatch.setenv("GATE_AT", "b")
+
+    def opened() -> None:
+        path.write_bytes(b"")
+
+    return opened
+
+
+BOTH = pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
+
+
+@BOTH
+def test_a_run_tells_each_step_with_its_checkpoint(store: Path, graph: str) -> None:
+    outcome = run(store, target(graph))
+    events = [event for event in outcome.events if event.kind != "output"]
+    assert [event.kind for event in events] == ["run_started", *["step_started", "step_finished"] * 3, "run_ended"]
+    assert {(event.run, event.thread) for event in outcome.events} == {(outcome.end.run, "t")}
+    first, last = events[0].fields, events[-1].fields
+    assert (first["workflow"], first["version"], first["next"]) == (graph, "langgraph 1.2.24", ["b"])
+    finished = [event.fields for event in events if event.kind == "step_finished"]
+    assert [(f["node"], f["step"], f["next"]) for f in finished] == [("b", 2, ["c"]), ("c", 3, ["d"]), ("d", 4, [])]
+    assert all(f["duration_ms"] >= 0 for f in finished)
+    assert outcome.end.head is not None
+    assert last == {"status": "done", "head": outcome.end.head.id, "error": None}
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    with SqliteSaver.from_conn_string(str(store)) as saver:
+        history = [found.checkpoint["id"] for found in saver.list({"configurable": {"thread_id": "t"}})]
+    assert [f["checkpoint"] for f in finished] == history[2::-1]
+    assert first["base"] == history[3]
+    assert finished[-1]["checkpoint"] == outcome.end.head.id
+
+
+def test_what_a_node_prints_stands_within_its_step(store: Path) -> None:
+    outcome = run(store, target("letters:graph"))
+    told = [event.fields.get("text") or f"{event.kind} {event.fields.get('node')}" for event in outcome.events[1:-1]]
+    assert told == [line for x in "bcd" for line in (f"step_started {x}", f"node {x}", f"step_finished {x}")]
+
+
+@BOTH
+def test_stock_langgraph_reads_the_end_and_the_file_has_nothing_beside_it(store: Path, graph: str) -> None:
+    import letters
+
+    run(store, target(graph))
+    assert listing(store.parent) == ["t.sqlite"]
+    with stock(store, letters.builder) as app:
+        state = app.get_state({"configurable": {"thread_id": "t"}})
+        assert (state.next, state.values) == ((), {"log": ["in", "a", "b", "c", "d"]})
+        assert app.invoke({"log": ["again"]}, state.config)["log"][4:] == ["d", "again", "a", "b", "c", "d"]
+
+
+@BOTH
+def test_until_stops_before_the_node_and_is_nothing_where_it_stands_there(store: Path, graph: str) -> None:
+    outcome = run(store, target(graph), until="d")
+    assert (outcome.end.status, outcome.nodes()) == ("paused", ["b", "c"])
+    again = run(store, target(graph), until="d")
+    assert (again.end.status, again.nodes(), again.end.head) == ("paused", [], outcome.end.head)
+    assert run(store, target(graph)).nodes() == ["d"]
+
+
+def test_until_a_node_that_is_not_there_is_refused(store: Path) -> None:
+    with pytest.raises(UsageError, match="no node 'z'") as caught:
+        run(store, target("letters:graph"), until="z")
+    assert caught.value.hint == "it has: a, b, c, d"
+
+
+@BOTH
+def test_a_single_step(store: Path, graph: str) -> None:
+    outcome = run(store, target(graph), single_step=True)
+    assert (outcome.end.status, outcome.nodes()) == ("paused", ["b"])
+    assert outcome.the("step_finished").fields["next"] == ["c"]
+    run(store, target(graph), single_step=True)
+    assert run(store, target(graph), single_step=True).end.status == "done"
+
+
+def test_a_breakpoint_of_the_graph_itself_holds(store: Path) -> None:
+    assert run(store, target("letters:stops_at_c")).end.status == "paused"
+    assert stored_log(store) == ["in", "a", "b"]
+    assert run(store, target("letters:stops_at_c"), until="d").nodes() == ["c"]
+
+
+def test_a_finished_thread_stays_as_it_is(store: Path) -> None:
+    end = run(store, target("letters:graph")).end
+    again = run(store, target("letters:graph"))
+    assert (again.end.status, again.end.head, again.nodes("step_started")) == ("done", end.head, [])
+
+
+@BOTH
+def test_an_interrupt_stops_after_the_step_that_runs(store: Path, graph: str, gate: Callable[[], None]) -> None:
+    def listen(event: Event) -> None:
+        if event.kind == "step_started":
+            signal.raise_signal(signal.SIGINT)
+            gate()
+
+    outcome = run(store, target(graph), listen)
+    assert (outcome.end.status, outcome.nodes()) == ("paused", ["b"])
+    assert run(store, target(graph)).nodes() == ["c", "d"]
+
+
+def test_a_stop_asked_for_from_elsewhere(store: Path, gate: Callable[[], None]) -> None:
+    """As the terminal interface does it, which listens on a thread that no signal reaches."""
+    assert not stop_graph(str(store), "t")
+    asked: list[bool] = []
+
+    def listen(event: Event) -> None:
+        if event.kind == "step_started":
+            asked.append(stop_graph(str(store), "t"))
+            gate()
+
+    ended: list[Outcome] = []
+    thread = threading.Thread(target=lambda: ended.append(run(store, target("letters:graph"), listen)))
+    thread.start()
+    thread.join()
+    assert (ended[0].end.status, ended[0].nodes(), asked) == ("paused", ["b"], [True])
+    assert not stop_graph(str(store), "t")
+
+
+def test_a_node_that_fails(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIL_AT", "c")
+    outcome = run(store, target("letters:graph"))
+    assert (outcome.end.status, outcome.end.error) == ("failed", "ValueError: c is out of ink")
+    failed = outcome.the("step_failed").fields
+    assert failed["node"] == "c"
+    assert "c is out of ink" in failed["error"]
+    assert failed["retry_in"] is None
+    assert any("letters.py" in line for line in outcome.printed)  # the traceback leads to the user's line
+    monkeypatch.delenv("FAIL_AT")
+    assert run(store, target("letters:graph")).nodes() == ["c", "d"]
+    assert stored_log(store) == ["in", "a", "b", "c", "d"]
+
+
+def test_a_node_that_exits_is_a_failure(store: Path, tmp_path: Path) -> None:
+    assert run(store, target("endings:exits")).end.error == "SystemExit: 3"
+    with pytest.raises(ChildFailed, match=r"SIGKILL before the run ended; its last words:\s+farewell"):
+        run(store, target("endings:killed"))
+
+
+def test_a_thread_left_behind_by_the_graph_does_not_hold_the_end(store: Path) -> None:
+    assert run(store, target("endings:lingers")).end.status == "done"
+
+
+def questioned(tmp_path: Path, builder: str) -> Path:
+    return started(tmp_path / "q.sqlite", f"questions:{builder}")
+
+
+def test_a_question_is_answered(tmp_path: Path) -> None:
+    store = questioned(tmp_path, "one")
+    facts = describe_graph(target("questions:one"), str(store), "t")
+    [question] = facts.questions
+    assert (question.node, question.prompt, facts.next) == ("size", {"ask": "size"}, ("size",))
+    waiting = run(store, target("questions:one"))
+    assert (waiting.end.status, waiting.printed) == ("waiting", [])  # asked already: the node does not run again
+    assert waiting.the("waiting").fields == {
+        "node": "size",
+        "approval": question.id,
+        "prompt": {"ask": "size"},
+        "ns": "",
+    }
+    with pytest.raises(UsageError, match="no open question has the id nobody"):
+        run(store, target("questions:one"), answers={"nobody": 1})
+    answered = run(store, target("questions:one"), answer=None, has_answer=True)
+    assert (answered.end.status, answered.nodes()) == ("done", ["size", "last"])
+    assert stored_log(store) == ["in", ["size", None], "last"]
+
+
+def test_two_questions_are_answered_one_by_one(tmp_path: Path) -> None:
+    store = questioned(tmp_path, "two")
+    ids = {q.node: q.id for q in describe_graph(target("questions:two"), str(store), "t").questions}
+    with pytest.raises(UsageError, match="2 questions are open"):
+        run(store, target("questions:two"), answer=1, has_answer=True)
+    half = run(store, target("questions:two"), answers={ids["color"]: {"deep": "blue"}})
+    assert half.end.status == "waiting"
+    assert half.the("waiting").fields["node"] == "size"
+    whole = run(store, target("questions:two"), answers={ids["size"]: 7})
+    assert whole.end.status == "done"
+    assert sorted(map(str, stored_log(store))) == ["['color', {'deep': 'blue'}]", "['size', 7]", "in", "last"]
+
+
+def test_a_question_in_a_subgraph(tmp_path: Path) -> None:
+    store = questioned(tmp_path, "outer")
+    waiting = run(store, target("questions:outer"))
+    assert waiting.the("waiting").fields["ns"].startswith("inner:")
+    answered = run(store, target("questions:outer"), answer=7, has_answer=True)
+    assert (answered.end.status, answered.nodes()) == ("done", ["inner"])
+    assert ["size", 7] in stored_log(store)
+
+
+def test_an_answer_that_nobody_asked_for_is_refused(store: Path) -> None:
+    run(store, target("letters:graph"))
+    with pytest.raises(UsageError, match="no question is open"):
+        run(store, target("letters:graph"), answer=1, has_answer=True)
+
+
+@pytest.fixture
+def at_c(store: Path) -> Path:
+    run(store, target("letters:graph"), until="c")
+    return store
+
+
+def test_a_graph_without_the_next_node_is_refused(at_c: Path) -> None:
+    """Stock LangGraph ends such a thread silently, with nothing run."""
+    before = stored_log(at_c)
+    with pytest.raises(DefinitionChanged, match="c would run next") as caught:
+        run(at_c, target("letters:without_c"))
+    assert caught.value.differences == ("c",)
+    assert describe_graph(target("letters:without_c"), str(at_c), "t").problems[0].startswith("c would run next")
+    assert stored_log(at_c) == before
+
+
+@pytest.mark.parametrize("builder", ["joined", "sent"])
+def test_a_lost_node_that_a_join_or_a_send_would_start(tmp_path: Path, builder: str) -> None:
+    store = started(tmp_path / "t.sqlite", f"partings:{builder}", interrupt_before=["target"])
+    with pytest.raises(DefinitionChanged, match="target would run next"):
+        run(store, target(f"partings:{builder}_lost"))
+
+
+def test_two_runs_of_one_thread(store: Path, gate: Callable[[], None]) -> None:
+    seen: list[Exception] = []
+
+    def second(event: Event) -> None:
+        if event.kind == "step_started" and not seen:
+            with pytest.raises(Conflict, match=r"process \d+ is running thread 't'") as caught:
+                run(store, target("letters:graph"))
+            seen.append(caught.value)
+            gate()
+
+    assert run(store, target("letters:graph"), second).end.status == "done"
+    assert len(seen) == 1
+    assert stored_log(store) == ["in", "a", "b", "c", "d"]
+
+
+def test_a_fork_that_has_its_question_still_to_ask(tmp_path: Path) -> None:
+    """A copied checkpoint carries the node and not the question; an answer may come with the resume all the same."""
+    store = started(tmp_path / "q.sqlite", "questions:one")
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("DELETE FROM writes WHERE channel = '__interrupt__'")
+    assert run(store, target("questions:one"), answer="large", has_answer=True).end.status == "done"
+    assert ["size", "large"] in stored_log(store)
+
+
+Interpreter = Callable[[str], str]
+GARBAGE = f'exec {sys.executable} -c \'import os; os.write(int(os.environ["TT_DEBUG_EVENTS_FD"]), b"garbage\\n")\''
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Interpreter:
+    def make(text: str) -> str:
+        path = tmp_path / "python"
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("echo no python here >&2; exit 9", r"exit code 9 before the run ended; its last words:\s+no python here"),
+        ("echo hello", r"exit code 0 before the run ended; its last words:\s+hello"),
+        (GARBAGE, "broke its protocol; it wrote 'garbage'"),
+    ],
+)
+def test_an_interpreter_that_is_none(store: Path, script: Interpreter, text: str, message: str) -> None:
+    with pytest.raises(ChildFailed, match=message):
+        run(store, target("letters:graph", python=script(text)))
+
+
+def test_an_interpreter_that_is_not_there(store: Path) -> None:
+    with pytest.raises(ChildFailed, match="cannot start /no/such/python"):
+        run(store, target("letters:graph", python="/no/such/python"))
+    with pytest.raises(ChildFailed, match="cannot start nopython3: No such file"):
+        run(store, target("letters:graph", python="nopython3"))
+
+
+def test_values_json_has_no_type_for_are_told_all_the_same(tmp_path: Path) -> None:
+    store = started(tmp_path / "t.sqlite", "endings:asks_with_a_message")
+    prompt: Value = run(store, target("endings:asks_with_a_message")).the("waiting").fields["prompt"]
+    assert prompt["$type"] == "langchain_core.messages.human.HumanMessage"
+    assert prompt["value"]["content"] == "how large?"
