@@ -6,7 +6,6 @@ Owns paging and what is kept between calls; refuses to read rows itself: that is
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import threading
 from collections import OrderedDict
@@ -19,13 +18,11 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
-from stores.langgraph.tables import Tables, ThreadRow, recognises
+from stores.langgraph.tables import Tables, ThreadRow
 from stores.langgraph.thread import Cards, ThreadReading
 from stores.langgraph.write import Forking
 from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
 from stores.sqlite import file_id, foreign_lock, open_reading, open_writing
-
-__all__ = ["LangGraphStore", "recognises"]
 
 T = TypeVar("T")
 
@@ -75,10 +72,9 @@ class LangGraphStore:
         def question(db: sqlite3.Connection, tables: Tables) -> Page[ThreadInfo]:
             found = tables.threads(db)
             if after is not None:
-                last = tuple(_read_cursor(after))
-                found = [row for row in found if (row.newest.id, row.thread) < last]
+                found = [row for row in found if row.written < _read_written(after)]
             page = found[:limit]
-            more = _cursor(page[-1].newest.id, page[-1].thread) if page and len(found) > limit else None
+            more = str(page[-1].written) if page and len(found) > limit else None
             return Page(tuple(self._thread_info(db, tables, row) for row in page), more)
 
         return self._ask(question)
@@ -107,7 +103,7 @@ class LangGraphStore:
             order = reading.skeleton.order
             start = 0 if after is None else _place(order, after) + 1
             page = order[start : start + limit]
-            more = _cursor(*page[-1]) if page and start + limit < len(order) else None
+            more = " ".join(page[-1]) if page and start + limit < len(order) else None
             return Page(tuple(reading.header(key) for key in page), more)
 
         return self._ask(question)
@@ -222,23 +218,16 @@ def _check_limit(limit: int) -> None:
         raise ValueError(f"a page cannot have {limit} items")
 
 
-def _cursor(*parts: str) -> str:
-    return json.dumps(parts)
-
-
-def _read_cursor(text: str) -> list[str]:
+def _read_written(after: str) -> int:
     try:
-        parts = json.loads(text)
+        return int(after)
     except ValueError:
-        parts = None
-    if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
-        raise Invalid(f"not the end of a page: {text!r}")
-    return parts
+        raise Invalid(f"not the end of a page of threads: {after!r}") from None
 
 
 def _place(order: Sequence[Key], after: str) -> int:
-    key = Key(*_read_cursor(after))
+    id, _, ns = after.partition(" ")
     try:
-        return order.index(key)
+        return order.index(Key(id, ns))
     except ValueError:
         raise Invalid(f"not the end of a page of this thread: {after!r}") from None

@@ -20,12 +20,16 @@ _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class ThreadRow(NamedTuple):
-    """One thread by its ids alone: how many checkpoints, the newest of all and the newest of the root graph."""
+    """One thread by its ids alone: how many checkpoints, the newest of all and the newest of the root graph.
+
+    ``written`` counts up with every row that is stored: a copied thread is new although its ids are not.
+    """
 
     thread: str
     checkpoints: int
     newest: Key
     head: str | None
+    written: int
 
 
 def recognises(columns: Mapping[str, Collection[str]]) -> bool:
@@ -72,18 +76,22 @@ class Tables:
         return (self.id, self.ns, self.type, self.metadata) == ("checkpoint_id", "checkpoint_ns", "type", "metadata")
 
     def threads(self, db: sqlite3.Connection) -> list[ThreadRow]:
-        """Every thread, newest checkpoint first; answered from the primary key's index."""
-        question = f"SELECT thread_id, {self.ns}, count(*), max({self.id}) FROM checkpoints GROUP BY 1, 2"
+        """Every thread, newest write first; answered from the primary key's index, which holds the rowid too."""
+        question = f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints GROUP BY 1, 2"
         found: dict[str, ThreadRow] = {}
-        for thread, ns, count, newest in db.execute(question):
-            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None)
+        for thread, ns, count, newest, written in db.execute(question):
+            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written)
             before = found.get(thread)
             if before is not None:
                 row = ThreadRow(
-                    thread, before.checkpoints + count, max(before.newest, row.newest), before.head or row.head
+                    thread,
+                    before.checkpoints + count,
+                    max(before.newest, row.newest),
+                    before.head or row.head,
+                    max(before.written, written),
                 )
             found[thread] = row
-        return sorted(found.values(), key=lambda row: (row.newest.id, row.thread), reverse=True)
+        return sorted(found.values(), key=lambda row: row.written, reverse=True)
 
     def skeleton(self, db: sqlite3.Connection, thread: str) -> list[tuple[str, str, str | None]]:
         """(ns, id, parent) of a thread's checkpoints. Where the table is damaged, what its index still tells."""

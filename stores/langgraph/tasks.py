@@ -8,20 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from uuid import UUID, uuid5
 
 from stores.langgraph.next import PULL, PUSH, Due, Place
 from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, START, WriteRow, mapping
 from stores.model import Interrupt, Status, Tagged, Task, Value, Write
 
 # What stands for the writer where no node ran.
+UNKNOWN: Final = "?"
 COMMAND: Final = "Command"  # the null task: Command(resume=…), Command(update=…), Command(goto=…)
+INPUT: Final = "__input__"  # a next turn's input to a delta channel, stored on the checkpoint it starts from
 UPDATE: Final = "update_state"
 _UPDATE_PATH: Final = "~__interrupt__, "
 _HANDLER: Final = ", node_error_handler, 0000000000"
 
 STUCK: Final = (
-    "Every task of its step has finished and the step was never saved: the runtime refused to apply the updates "
-    "(InvalidUpdateError), or was stopped at that moment."
+    "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
+    "(InvalidUpdateError), was stopped at that moment, or the checkpoint was deleted."
 )
 
 
@@ -48,7 +51,8 @@ class Ran:
     @property
     def is_node(self) -> bool:
         """Whether this is a node's own work in the step, not a call inside it, a command or an update from outside."""
-        return self.id != NULL_TASK and not self.path.startswith((_UPDATE_PATH, f"~{PUSH}, ~"))
+        outside = self.id == NULL_TASK or self.node == INPUT
+        return not outside and not self.path.startswith((_UPDATE_PATH, f"~{PUSH}, ~"))
 
 
 def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Iterable[str]) -> tuple[Ran, ...]:
@@ -116,12 +120,21 @@ def _name(place: Place, task: str, path: str, candidates: Sequence[str]) -> str:
         return COMMAND
     if path.startswith(_UPDATE_PATH):
         return UPDATE
+    if not path and task == _input_task(place):
+        return INPUT
     if path.endswith(_HANDLER):
         failed = path.removeprefix(f"~{PULL}, ").removesuffix(_HANDLER)
         return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
     if path.startswith(f"~{PULL}, "):
         return path.removeprefix(f"~{PULL}, ")
-    return next((name for name in candidates if place.task_id(name, PULL, f"branch:to:{name}") == task), "?")
+    return next((name for name in candidates if place.task_id(name, PULL, f"branch:to:{name}") == task), UNKNOWN)
+
+
+def _input_task(place: Place) -> str:
+    try:
+        return str(uuid5(UUID(place.id), INPUT))
+    except ValueError:
+        return ""
 
 
 def _handles(place: Place, task: str, name: str, candidates: Sequence[str]) -> bool:

@@ -163,18 +163,19 @@ class ThreadReading:
             return ("__input__",)
         if card.source == "fork":
             return ()
-        written = card.metadata.get("writes")  # releases before 0.6 told it themselves
-        if parent is None:
-            return tuple(written) if isinstance(written, dict) else ()
-        before = self._card(parent)
-        if card.source == "loop":
-            ran = self._ran(parent, before, self.tables.writes(self.db, self.thread, parent))
-            if nodes := tasks.writers(ran):
-                return nodes
-        if isinstance(written, dict):
+        # Releases before 0.6 told it themselves.
+        if written := rows.mapping(card.metadata.get("writes")):
             return tuple(written)
+        if parent is None:
+            return ()
+        before = self._card(parent)
         seen = card.outline.seen
-        return tuple(node for node, channels in seen.items() if before.outline.seen.get(node) != channels)
+        by_versions = tuple(node for node, channels in seen.items() if before.outline.seen.get(node) != channels)
+        if card.source != "loop":
+            return by_versions
+        ran = self._ran(parent, before, self.tables.writes(self.db, self.thread, parent))
+        by_writes = tasks.writers(ran)
+        return by_writes if by_writes and tasks.UNKNOWN not in by_writes else by_versions or by_writes
 
     # --- the parts of a checkpoint
 
