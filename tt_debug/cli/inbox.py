@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from stores.errors import NotFound
-from stores.model import Header, Value
+from stores.model import MISSING, Header, Value
 from stores.runs import Approval
 from tt_debug.cli import records, tables
 from tt_debug.cli.exits import ExitCode, narrate
@@ -26,6 +27,8 @@ from tt_debug.cli.options import (
     writing_options,
 )
 from tt_debug.cli.output import Output, line_width
+from tt_debug.errors import UsageError
+from tt_debug.session.answers import no, yes
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -103,7 +106,12 @@ def approve(front: Front, options: AnswerOptions) -> ExitCode:
     """Record a yes; running stays with resume."""
     with front.writing(options.wanted()) as session:
         asked = _question(session, options.id)
-        _tell("approve", session.answer(asked.id, True, options.who), asked, options)
+        value = yes(asked)
+        if value is MISSING:
+            raise UsageError(
+                f"a bare yes does not fit what {asked.node} asks for", hint=f"{_answer_command(asked, options)} JSON"
+            )
+        _tell("approve", session.answer(asked.id, value, options.who), asked, options)
     return ExitCode.OK
 
 
@@ -117,7 +125,9 @@ def reject(front: Front, options: AnswerOptions) -> ExitCode:
     """Record a no; running stays with resume."""
     with front.writing(options.wanted()) as session:
         asked = _question(session, options.id)
-        _tell("reject", session.answer(asked.id, options.reason, options.who, reject=True), asked, options)
+        refusal = no(asked, options.reason or "")
+        made = session.answer(asked.id, refusal.value, options.who, reject=refusal.reject)
+        _tell("reject", made, asked, options)
     return ExitCode.OK
 
 
@@ -135,10 +145,15 @@ def _question(session: Session, text: str) -> Approval:
     return Approval(text, "", "", "", "", None)
 
 
+def _answer_command(asked: Approval, options: AnswerOptions) -> str:
+    return f"tt-debug answer {shlex.quote(options.store)} {shlex.quote(asked.id)}"
+
+
 def _tell(kind: str, header: Header, asked: Approval, options: AnswerOptions) -> None:
     """Where the answer stands, and how to go on."""
     output = Output(options.as_json)
-    narrate(f"recorded as {options.who}; go on with: tt-debug resume {options.store} {header.ref.thread}")
+    words = (shlex.quote(options.store), shlex.quote(header.ref.thread))
+    narrate(f"recorded as {options.who}; go on with: tt-debug resume {' '.join(words)}")
     if output.as_json:
         answered = {"approval": asked.id, "by": options.who}
         output.document(kind, {**answered, **records.new_head_record(header)})
@@ -179,7 +194,7 @@ def pause(front: Front, options: ThreadOptions) -> ExitCode:
 @writing_options
 @gathered(ThreadOptions)
 def cancel(front: Front, options: ThreadOptions) -> ExitCode:
-    """Ask a thread's run to stop for good; only a fork goes on then."""
+    """Ask a thread's run to end; only a fork goes on then."""
     return _ask_to(front, options, "cancel")
 
 

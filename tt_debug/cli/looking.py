@@ -138,7 +138,7 @@ class ShowOptions(Target):
 @looking_options
 @gathered(ShowOptions)
 def show(front: Front, options: ShowOptions) -> ExitCode:
-    """One checkpoint: its state, its tasks, what the executor logged.
+    """One checkpoint: state, tasks, what the executor logged.
 
     REF is THREAD[@SELECTOR]; selectors: head, ~2, a step, failed, an id or its beginning.
     """
@@ -218,15 +218,16 @@ class DiffOptions(Target):
     "--format",
     type=click.Choice(["text", "json-patch", "deepdiff"]),
     default="text",
-    help="text, RFC 6902 operations, or deepdiff's terms as JSON.",
+    metavar="FORM",
+    help="text (default), json-patch (RFC 6902), or deepdiff.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit 10 when there are differences.")
 @looking_options
 @gathered(DiffOptions)
 def diff(front: Front, options: DiffOptions) -> ExitCode:
-    """What changed: against the parent, or from the first REF to the second.
+    """What changed since the parent, or from one REF to another.
 
-    The two may stand in different threads.
+    The two may stand in different threads. --path narrows it to what lies there.
     """
     output = Output(options.as_json)
     where = path_of(options.path)

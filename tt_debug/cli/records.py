@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from stores.model import MISSING, Change, Header, Ref, ThreadInfo
-from stores.runs import Approval, Run
+from stores.runs import Approval, Run, shown
+from tt_debug.engine.events import Event
 from tt_debug.session.plans import RunPlan, RunResult
 from tt_debug.session.records import Record, log_record, timestamp
 from tt_debug.values import to_json
@@ -55,7 +56,7 @@ def run_record(run: Run) -> Record:
     return {
         "run": run.run_id,
         "thread": run.thread,
-        "status": run.status,
+        "status": shown(run.status),
         "mode": run.mode,
         "business_id": run.business_id,
         "definition": run.workflow_hash,
@@ -99,6 +100,11 @@ def plan_record(plan: RunPlan) -> Record:
         "code": plan.code,
         "definition": plan.definition.hash if plan.definition else None,
     }
+
+
+def event_record(event: Event) -> Record:
+    """A line of a run's stream; its time with Z, whatever the child wrote."""
+    return {**event.to_json(), "at": event.at.replace("+00:00", "Z")}
 
 
 def result_record(result: RunResult) -> Record:

@@ -79,7 +79,7 @@ class Runner:
 
     def _print(self, event: Event) -> None:
         if self._output.as_json:
-            self._output.line(event.to_json())
+            self._output.line(records.event_record(event))
         else:
             self._output.text(event_lines(event))
             self._output.flush()
@@ -90,7 +90,7 @@ class Runner:
         if self._reader_gone:
             return
         if self._output.as_json:
-            self._output.line(last.to_json() | fields)
+            self._output.line(records.event_record(last) | fields)
         else:
             self._print(replace(last, fields={**last.fields, **fields}))
 

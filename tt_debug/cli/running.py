@@ -218,7 +218,13 @@ class ReplayOptions(RunTarget):
 @click.command()
 @store_argument
 @ref_argument
-@click.option("--mode", type=click.Choice(["live"]), default="live", help="live: nodes and model calls run again.")
+@click.option(
+    "--mode",
+    type=click.Choice(["live"]),
+    default="live",
+    metavar="M",
+    help="live (default): nodes and model calls run again.",
+)
 @click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
 @click.option("--until", metavar="NODE", help="Stop before NODE.")
 @click.option("--step", is_flag=True, help="Stop after one step.")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from stores.model import Header, Ref, Task, ThreadInfo
-from stores.runs import Approval, Run, StepRecord
+from stores.runs import Approval, Run, StepRecord, shown
 from tt_debug.session.thread_view import GraphRow
 from tt_debug.text import human_duration, human_size, one_line, safe_text
 
@@ -143,8 +143,9 @@ def _lanes(row: GraphRow) -> str:
 
 def _graph_text(row: GraphRow, headers: Mapping[Ref, Header], head: Ref, short: Callable[[Ref], str]) -> str:
     if row.kind == "fold":
-        forks = f" · {row.branches} forks" if row.branches > 1 else ""
-        return safe_text(f"{row.title}  {row.hidden} checkpoints{forks}  {row.status}".strip())
+        forks = f" · {row.branches} lines" if row.branches > 1 else ""
+        count = f"{row.hidden} checkpoint{'' if row.hidden == 1 else 's'}"
+        return safe_text(f"{row.title}  {count}{forks}  {row.status}".strip())
     header = headers[row.ref]
     parts = [number(header.step), ", ".join(header.nodes) or header.source, short(row.ref)]
     if row.ref.ns:
@@ -179,7 +180,7 @@ def _run_cells(run: Run) -> tuple[str, ...]:
     return (
         run.run_id,
         run.thread,
-        run.status,
+        shown(run.status),
         clock(run.started or run.created),
         "" if took is None else human_duration(took),
         run.head.id if run.head else "",

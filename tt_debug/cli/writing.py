@@ -186,9 +186,9 @@ class EditOptions(Target):
 @writing_options
 @gathered(EditOptions)
 def edit(front: Front, options: EditOptions) -> ExitCode:
-    """Append a changed copy in the thread itself; it becomes the head.
+    """Append a changed copy in the thread itself, as its head.
 
-    Prints the new head as a REF.
+    The application goes on from there. Prints the new head as a REF.
     """
     edits = typed_edits({"set": options.set, "unset": options.unset, "patch": options.patch})
     if not edits:
