@@ -66,9 +66,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
     # --- home
     Action(
         "list.filter",
-        "Filter threads",
+        "Filter",
         ("slash",),
-        "Show only threads whose name has this text. Esc shows all.",
+        "Show only what has this text in its name; Esc shows all.",
         ("home", "help"),
         cli="tt-debug threads STORE --filter TEXT",
         hint="filter",
@@ -170,6 +170,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "tt-debug fork STORE REF --set PATH=JSON",
         "edit",
         74,
+    ),
+    Action(
+        "edit.ext",
+        "Edit in $EDITOR…",
+        ("E",),
+        "Change a value in your own editor; a form shows what would change before it is stored.",
+        ("thread",),
+        Safety.WRITE,
+        "tt-debug fork STORE REF --set PATH=JSON",
     ),
     Action(
         "fork",
@@ -281,7 +290,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action(
         "pane.focus",
         "Go to a panel",
-        ("1", "2", "3", "4", "5", "6"),
+        ("1", "2", "3", "4", "5", "6", "7"),
         "The panel or tab of that number.",
         ("home", "thread", "approvals"),
     ),
@@ -306,6 +315,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         hint="approvals",
         rank=50,
     ),
+    Action("copy", "Copy", ("y",), "Copy what the cursor is on: a value, a message, a checkpoint's id.", ("thread",)),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
     Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),
     Action("refresh", "Read again", ("r",), "Read again what this screen shows.", (EVERYWHERE,)),

@@ -60,13 +60,17 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class GraphFacts:
-    """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at."""
+    """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at.
+
+    ``live`` is what runs after ``head`` just now.
+    """
 
     headers: Mapping[Ref, Header]
     head: Ref | None = None
     changed: Mapping[Ref, str] = field(default_factory=dict)
     notes: Mapping[Ref, str] = field(default_factory=dict)
     now: datetime | None = None
+    live: str = ""
     glyphs: Glyphs = UNICODE
 
 
@@ -87,8 +91,7 @@ def graph_items(
     colours: dict[int, int] = {0: 0}
     forks = 0
     for row in rows:
-        for lane in sorted((lane for lane in waiting if lane >= row.lane), reverse=True):
-            items.append(waiting.pop(lane))
+        items.extend(waiting.pop(lane) for lane in sorted(waiting, reverse=True) if lane >= row.lane)
         if row.lane and (row.opens or row.kind == "fold"):
             forks += 1
             colours[row.lane] = forks
@@ -174,7 +177,7 @@ def _node_cells(headers: Mapping[Ref, Header]) -> int:
 def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
     """One row in at most ``columns.width`` cells."""
     header = facts.headers[item.ref]
-    lanes = _lanes(item, header, columns.lanes, facts.glyphs)
+    lanes = _lanes(item, header, columns.lanes, facts)
     room = columns.width - cells(lanes)
     if item.kind == "checkpoint":
         return (*lanes, *_checkpoint(header, columns, facts))
@@ -183,8 +186,9 @@ def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
     return (*lanes, *_branch(item, header, room, facts))
 
 
-def _lanes(item: GraphItem, header: Header, width: int, glyphs: Glyphs) -> Line:
+def _lanes(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> Line:
     """The lines of other branches, then this row's own glyph, in exactly ``width`` cells or more."""
+    glyphs = facts.glyphs
     branching = item.kind in ("fold", "more", "open")
     pieces: list[Piece] = []
     deepest = max(0, width // 2 - 1)
@@ -196,7 +200,7 @@ def _lanes(item: GraphItem, header: Header, width: int, glyphs: Glyphs) -> Line:
             pieces.append(Piece(glyphs.horizontal, f"lane-{item.inks[item.lane]}"))
         else:
             pieces.append(Piece(f"{glyphs.line} " if lane in item.lanes else "  ", ink))
-    sign, ink = _sign(item, header, glyphs)
+    sign, ink = _sign(item, header, facts)
     pieces.append(Piece(f"{sign} ", ink or f"lane-{item.inks[item.lane]}"))
     missing = width - cells(pieces)
     if missing > 0 and not branching:
@@ -204,13 +208,16 @@ def _lanes(item: GraphItem, header: Header, width: int, glyphs: Glyphs) -> Line:
     return tuple(pieces)
 
 
-def _sign(item: GraphItem, header: Header, glyphs: Glyphs) -> tuple[str, str]:
+def _sign(item: GraphItem, header: Header, facts: GraphFacts) -> tuple[str, str]:
     """The glyph of a row, and its ink where that is not the lane's."""
+    glyphs = facts.glyphs
     if item.kind in ("fold", "more"):
         return glyphs.stub, ""
     if item.kind == "open":
         return glyphs.branch_open[-1], ""
     if item.kind == "next":
+        if _is_live(item.ref, facts):
+            return glyphs.running, "accent"
         sign = glyphs.end if item.status == Status.CANCELLED else status_glyph(item.status, glyphs)
         return sign, status_ink(item.status)
     if header.problem:
@@ -260,9 +267,15 @@ def _delta(header: Header, facts: GraphFacts) -> str:
     return delta_text((header.created - parent.created).total_seconds())
 
 
+def _is_live(ref: Ref, facts: GraphFacts) -> bool:
+    return bool(facts.live) and ref == facts.head
+
+
 def _next(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """What stands after a tip: the nodes that would run, and why they have not."""
     step = "" if header.step is None else str(header.step + 1)
+    if _is_live(header.ref, facts):
+        return (Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(facts.live), "accent"))
     pieces = [Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(", ".join(header.next)), "strong")]
     word = {
         Status.WAITING: "waiting for an answer",

@@ -6,10 +6,10 @@ Owns nothing of its own: it is its parts together, under the name the applicatio
 from __future__ import annotations
 
 from tt_debug.tui.actions import bindings
-from tt_debug.tui.screens.thread_moving import ThreadMoving
+from tt_debug.tui.screens.thread_running import ThreadRunning
 
 
-class ThreadScreen(ThreadMoving):
+class ThreadScreen(ThreadRunning):
     """Graph left or above, panels right or below, timeline, keys."""
 
     WHERE = "thread"

@@ -45,7 +45,7 @@ REST: Final = 0.05
 class ThreadRead(Message):
     """The thread and its rows; the cursor is to go to ``select``."""
 
-    def __init__(self, view: ThreadView, trunk: Ref, items: list[GraphItem], select: Ref | None) -> None:
+    def __init__(self, view: ThreadView, trunk: Ref, items: list[GraphItem], select: Ref | None = None) -> None:
         super().__init__()
         self.view = view
         self.trunk = trunk
@@ -117,11 +117,13 @@ class ThreadBase(BaseScreen):
 
     # --- the thread
 
-    def read(self, select: Ref | None = None, trunk: str | None = None) -> None:
-        """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line."""
+    def read(self, select: Ref | None = None, trunk: str | None = None, *, to_head: bool = False) -> None:
+        """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line.
+
+        The cursor stays on its checkpoint, or goes to ``select``, or to the line's head."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
         work = partial(read_thread, self.session, self.thread, wanted, self.unfolded, self.listed)
-        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(*read, select))
+        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(*read, select=read[1] if to_head else select))
 
     def lay_out(self, trunk: Ref | None = None, select: Ref | None = None) -> None:
         """Make the rows of the thread anew, after folding or with another line as the trunk."""
@@ -156,7 +158,15 @@ class ThreadBase(BaseScreen):
     def graph_facts(self) -> GraphFacts:
         """What the graph's rows show beside their headers."""
         headers = self.view.headers if self.view is not None else {}
-        return GraphFacts(headers, self.trunk, self.facts.changed, self.facts.notes, datetime.now(UTC), self.tt.glyphs)
+        return GraphFacts(
+            headers=headers,
+            head=self.trunk,
+            changed=self.facts.changed,
+            notes=self.facts.notes,
+            now=datetime.now(UTC),
+            live=self.graph.facts.live,
+            glyphs=self.tt.glyphs,
+        )
 
     def select_ref(self, ref: Ref) -> None:
         """Put the graph's cursor on a checkpoint, unfolding the branch it lies in."""

@@ -46,7 +46,6 @@ class ThreadPanels(ThreadBase):
 
     def on_mount(self) -> None:
         """The graph has the focus; the first tab is on top."""
-        super().on_mount()
         self.graph.focus()
         self.show_tab(self.tab)
         self.show_counts()
@@ -55,7 +54,6 @@ class ThreadPanels(ThreadBase):
 
     def on_screen_resume(self) -> None:
         """Other screens may have answered a question."""
-        super().on_screen_resume()
         if self.view is not None:
             self.read()
 
@@ -66,7 +64,6 @@ class ThreadPanels(ThreadBase):
 
     def on_resize(self, event: events.Resize) -> None:
         """Other panels may have room now."""
-        super().on_resize(event)
         self.show_tab(self.tab)
 
     # --- tabs

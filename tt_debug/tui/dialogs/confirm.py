@@ -1,0 +1,30 @@
+"""The question before code is run: what will run, until where, with which code. Cancel has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from tt_debug.text import safe_text
+from tt_debug.tui.dialogs.base import Choice, Dialog
+
+
+class ConfirmDialog(Dialog[str]):
+    """Lists a plan's lines; ends with "run". ``title`` is the plan's first line, ``verb`` the button's word."""
+
+    def __init__(self, title: str, lines: Sequence[str], verb: str) -> None:
+        super().__init__(title, (Choice(verb, "run", "ctrl+r", "warning"),))
+        self._lines = lines
+
+    def compose_body(self) -> ComposeResult:
+        """One fact a line: a word, then what it is."""
+        with VerticalScroll(id="plan"):
+            for line in self._lines:
+                word, _, rest = safe_text(line).partition("  ")
+                text = Content.assemble((f"{word:<13} ", "$text-muted"), rest.strip()) if rest else Content(word)
+                yield Static(text, classes="dialog-line", markup=False)
+        yield Static("Nothing has run yet.", classes="dialog-note", markup=False)

@@ -1,0 +1,227 @@
+"""The form for a fork: a value as JSON, what would change, the new thread's name, and what runs next on it.
+
+Ends with an `EditOutcome`. Nothing is stored here: the form asks ``check`` whether the store would take the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Checkbox, Input, Static, TextArea
+
+from stores.model import Diff
+from stores.paths import format_path
+from tt_debug.text import safe_text
+from tt_debug.tui.dialogs.base import Choice, Dialog
+from tt_debug.tui.draft import HIGHLIGHTED, EditOutcome, EditTarget, as_text, read_text
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.widgets.changes_view import ChangesView
+
+if TYPE_CHECKING:
+    from tt_debug.tui.app import TtDebugApp
+
+REST: Final = 0.15
+"""Seconds without a key before the text is checked."""
+
+Check = Callable[[Diff, str | None], None]
+"""Raises when the store would refuse the changes, or a new thread of that name."""
+
+
+Suggest = Callable[[], str]
+"""A free name for the new thread."""
+
+
+class NameFound(Message):
+    """A free name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Checked(Message):
+    """The text was read and the store would take it."""
+
+    def __init__(self, text: str, name: str | None, changes: Diff) -> None:
+        super().__init__()
+        self.text = text
+        self.name = name
+        self.changes = changes
+
+
+class InPlace(Checkbox):
+    """A checkbox that is empty when it is off; Textual's own shows a dim X."""
+
+    BUTTON_LEFT = "["
+    BUTTON_RIGHT = "]"
+    BUTTON_INNER = " "
+
+    def watch_value(self) -> None:
+        """The mark, then what every checkbox does."""
+        self.BUTTON_INNER = "x" if self.value else " "
+        super().watch_value()
+
+
+class EditDialog(Dialog[EditOutcome]):
+    """The form. A button waits for the check of what stands there, and closes the form only when that holds."""
+
+    def __init__(self, target: EditTarget, check: Check, suggest: Suggest) -> None:
+        choices = (
+            Choice("Create fork", EditOutcome("fork"), "ctrl+s", "primary"),
+            Choice("Fork and run…", EditOutcome("run"), "ctrl+r", "warning"),
+        )
+        what = (format_path(target.path) or "the whole state") if target.values else "Fork"
+        verb = f"Edit {what} at" if target.values else "Fork at"
+        super().__init__(f"{verb} {target.step}", choices)
+        self._target = target
+        self._check = check
+        self._suggest = suggest
+        self._text = ""
+        if target.values:
+            self._text = target.text if target.text is not None else as_text(target.value)
+        self._rest: Timer | None = None
+        self._pressed_with: EditOutcome | None = None
+
+    @property
+    def tt(self) -> TtDebugApp:
+        """The app, typed."""
+        from tt_debug.tui.app import TtDebugApp  # the app imports the screens
+
+        assert isinstance(self.app, TtDebugApp)
+        return self.app
+
+    def compose_body(self) -> ComposeResult:
+        """Text, verdict, changes, what runs next, name, the choice of the thread itself."""
+        if self._target.values:
+            language = "json" if len(self._text) <= HIGHLIGHTED else None
+            area = TextArea(self._text, language=language, id="draft", compact=True, show_line_numbers=False)
+            area.highlight_cursor_line = False
+            yield area
+            yield Static("", id="verdict", markup=False)
+            yield ChangesView(id="changes")
+        yield Static(Content(self._next()), classes="dialog-line", markup=False)
+        with Horizontal(id="fork-line"):
+            yield Static("New thread  ", id="fork-label", markup=False)
+            yield Input(placeholder="looking for a free name…", id="fork-name", compact=True)
+        yield InPlace("in this thread instead of a fork", id="in-place", compact=True)
+        yield Static("", id="in-place-note", markup=False)
+
+    def _next(self) -> str:
+        nodes = safe_text(f" {self.tt.glyphs.arrow} ".join(self._target.next)) or "nothing: the line ends here"
+        return f"Next, as before: {nodes}"
+
+    def on_mount(self, event: events.Mount) -> None:
+        """The text has the focus, or the name."""
+        # Textual calls the base's on_mount too, after this one, and that gives Cancel the focus.
+        event.prevent_default()
+        super().on_mount()
+        self.query_one("#draft" if self._target.values else "#fork-name").focus()
+        self.query_one("#in-place").display = self._target.values
+        self._show_in_place(False)
+        self.tt.loader.call(self, "name", self._suggest, NameFound)
+        if self._target.values:
+            self._ask()
+
+    @on(NameFound)
+    def _name_found(self, event: NameFound) -> None:
+        name = self.query_one("#fork-name", Input)
+        if not name.value:
+            name.value = event.name
+
+    # --- checking
+
+    @on(TextArea.Changed)
+    @on(Input.Changed)
+    def _changed(self) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST, self._ask)
+
+    def _ask(self) -> None:
+        text, name = self._typed()
+        work = partial(self._judge, text, name)
+        self.tt.loader.call(self, "check", work, lambda changes: Checked(text, name, changes))
+
+    def _typed(self) -> tuple[str, str | None]:
+        """The text, and the name of the new thread; None when it is the thread itself."""
+        text = self.query_one("#draft", TextArea).text if self._target.values else ""
+        in_place = self.query_one("#in-place", Checkbox).value
+        return text, None if in_place else self.query_one("#fork-name", Input).value.strip()
+
+    def _judge(self, text: str, name: str | None) -> Diff:
+        changes = read_text(text, self._target.value, self._target.path) if self._target.values else ()
+        if name is None or name or self._pressed_with is not None:
+            self._check(changes, name)
+        return changes
+
+    @on(Checked)
+    def _checked(self, event: Checked) -> None:
+        if (event.text, event.name) != self._typed():
+            return
+        self.complain("")
+        self._show_changes(event.changes)
+        pressed, self._pressed_with = self._pressed_with, None
+        if pressed is None:
+            return
+        if event.name is None and not event.changes:
+            self.complain("nothing is changed yet: there is nothing to write into this thread")
+            return
+        if event.name is None:
+            self.dismiss(EditOutcome("edit" if pressed.action == "fork" else "edit-run", "", event.changes))
+        else:
+            self.dismiss(EditOutcome(pressed.action, event.name, event.changes))
+
+    def _show_changes(self, changes: Diff) -> None:
+        if not self._target.values:
+            return
+        glyphs = self.tt.glyphs
+        count = f"{len(changes)} change{'' if len(changes) == 1 else 's'}" if changes else "no change yet"
+        self.query_one("#verdict", Static).update(Content(f"{glyphs.done} valid {glyphs.dot} {count}"))
+        self.query_one("#verdict").remove_class("-bad")
+        self.query_one(ChangesView).show(changes)
+
+    def on_failed(self, event: Failed) -> None:
+        """What stands there cannot be stored; the form stays."""
+        event.stop()
+        self._pressed_with = None
+        text = safe_text(f"{event.text} {event.hint}".strip())
+        if self._target.values:
+            self.query_one("#verdict", Static).update(Content(f"{self.tt.glyphs.failed} {text}"))
+            self.query_one("#verdict").add_class("-bad")
+        else:
+            self.complain(text)
+
+    # --- the buttons
+
+    def result(self, value: EditOutcome) -> EditOutcome | None:
+        """Remember the button and check once more: the form closes when that holds."""
+        self._pressed_with = value
+        self._ask()
+        return None
+
+    @on(Checkbox.Changed, "#in-place")
+    def _in_place(self, event: Checkbox.Changed) -> None:
+        self._show_in_place(event.value)
+        self._changed()
+
+    def _show_in_place(self, in_place: bool) -> None:
+        thread = safe_text(self._target.ref.thread)
+        self.query_one("#fork-line").display = not in_place
+        note = (
+            f"{thread} gets one more checkpoint, and it becomes the head its application goes on from."
+            if in_place
+            else f"{thread} stays as it is; the fork is one new checkpoint."
+        )
+        self.query_one("#in-place-note", Static).update(Content(note))
+        for number, label in enumerate(
+            ("Write edit", "Edit and run…") if in_place else ("Create fork", "Fork and run…")
+        ):
+            self.query_one(f"#choice-{number}").label = Content(f"{label} {('^s', '^r')[number]}")  # type: ignore[attr-defined]

@@ -1,0 +1,256 @@
+"""Forking and editing from the Thread screen, by the form or by $EDITOR; copying what is on screen.
+
+Owns which value is meant and what follows a fork; the form checks, the session writes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path as FilePath
+from typing import Final
+
+from textual import on
+from textual.app import SuspendNotSupported
+from textual.message import Message
+
+from stores.errors import NotFound
+from stores.model import Diff, Header, Path, Ref
+from stores.paths import format_path, get_path
+from tt_debug.errors import RefNotFound, UsageError
+from tt_debug.session.session import Session
+from tt_debug.tui.dialogs.edit import EditDialog
+from tt_debug.tui.draft import EDITABLE, EditOutcome, EditTarget, as_text
+from tt_debug.tui.rows.message import as_message
+from tt_debug.tui.screens.thread_moving import ThreadMoving
+from tt_debug.tui.widgets.diff_view import DiffView
+from tt_debug.tui.widgets.messages_view import MessagesView
+from tt_debug.tui.widgets.state_view import StateView
+
+CLIPBOARD: Final = 65_536
+"""Bytes: terminals drop a longer OSC 52 sequence without a word."""
+Suspend = Callable[[], AbstractContextManager[None]]
+
+KEPT_IN_VIEW: Final = 12
+"""A line that was forked from stays unfolded when it has at most so many steps after the fork."""
+
+
+class Forked(Message):
+    """A fork or edit is stored; ``run`` when it is to be run now."""
+
+    def __init__(self, base: Ref, outcome: EditOutcome, header: Header) -> None:
+        super().__init__()
+        self.base = base
+        self.outcome = outcome
+        self.header = header
+
+
+class ThreadEditing(ThreadMoving):
+    """e, E, f, y, Y."""
+
+    # --- the form
+
+    def act_edit(self) -> None:
+        """Edit the value under the cursor, or the whole state."""
+        target = self._target()
+        if target is not None:
+            self._open_form(target)
+
+    def act_fork(self) -> None:
+        """Fork here without an edit."""
+        header = self.header()
+        if header is not None:
+            self._open_form(EditTarget(header.ref, self._where(header), {}, (), header.next, values=False))
+
+    def _target(self) -> EditTarget | None:
+        """What is to be edited, with its value."""
+        header = self.header()
+        if header is None or self.details is None or self.details.ref != header.ref:
+            self.say("this checkpoint is still being read")
+            return None
+        path = self._path()
+        try:
+            value = get_path(self.details.checkpoint.state, path) if path else dict(self.details.checkpoint.state)
+        except LookupError:
+            path, value = (), dict(self.details.checkpoint.state)
+        return EditTarget(header.ref, self._where(header), value, path, header.next)
+
+    def _path(self) -> Path:
+        """The path under the cursor of a panel that shows the state; () elsewhere."""
+        panel = self.panel()
+        if panel.id == "state" and isinstance(panel, StateView):
+            node = panel.current()
+            return node.path if node is not None and node.start < 0 else ()
+        if isinstance(panel, DiffView):
+            row = panel.current()
+            return row.path if row is not None else ()
+        if isinstance(panel, MessagesView):
+            return panel.current() or ()
+        return ()
+
+    def _open_form(self, target: EditTarget) -> None:
+        """Open it at once: a key typed while it is on its way would do something here."""
+        try:
+            if target.values and target.text is None and len(as_text(target.value)) > EDITABLE:
+                self.say("this value is too large for a form: E opens it in $EDITOR", severity="warning")
+                return
+            suggest = partial(self.session.free_name, target.ref.thread)
+            form = EditDialog(target, partial(check, self.session, target.ref), suggest)
+        except UsageError as error:
+            self.say(f"{error}; {error.hint}", severity="warning")
+            return
+        self.app.push_screen(form, partial(self._form_closed, target.ref))
+
+    def _form_closed(self, base: Ref, outcome: EditOutcome | None) -> None:
+        if outcome is not None:
+            work = partial(store, self.session, base, outcome)
+            self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome))
+
+    @on(Forked)
+    def _forked(self, event: Forked) -> None:
+        header, base = event.header, event.base
+        after = self.line[self.places[base] + 1 :] if base in self.places else ()
+        if 0 < len(after) <= KEPT_IN_VIEW:
+            self.unfolded |= {after[0]}
+        self.pin_for_fork(base)
+        self.read(select=header.ref, trunk=header.ref.thread)
+        in_place = header.ref.thread == base.thread
+        words = f"edited {base.thread}" if in_place else f"forked {base.thread} as {header.ref.thread}"
+        self.tt.note_done(words, fork_command(self.store_word(), base, event.outcome))
+        self.say(
+            f"{words}: the cursor is on the new checkpoint" + ("" if in_place else f"; {base.thread} is untouched")
+        )
+        self.tt.tour_saw("forked")
+        if event.outcome.action in ("run", "edit-run"):
+            self.run_from(header.ref)
+
+    def pin_for_fork(self, base: Ref) -> None:
+        """The diff of a fork is against its base, which is its parent: a pin from before would hide it."""
+        if self.pin is not None and self.pin != base:
+            self.pin = None
+            self.graph.pin_at(None)
+
+    def run_from(self, ref: Ref) -> None:
+        """Ask to resume at ``ref``; the running part does it."""
+        raise NotImplementedError
+
+    # --- $EDITOR
+
+    def act_edit_ext(self) -> None:
+        """Edit in $VISUAL or $EDITOR; the form shows the result before anything is stored."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if not editor:
+            self.say("neither $VISUAL nor $EDITOR is set; e edits here", severity="warning")
+            return
+        target = self._target()
+        if target is None:
+            return
+        try:
+            text = edited(editor, as_text(target.value), self.app.suspend)
+        except SuspendNotSupported:
+            self.say("this terminal cannot be left for an editor; e edits here", severity="warning")
+        except (OSError, UsageError) as error:
+            self.say(f"{editor}: {error}", severity="error")
+        else:
+            self._open_form(replace(target, text=text))
+
+    # --- copying
+
+    def act_copy(self) -> None:
+        """Copy what the cursor is on: a value as JSON, a message's text, a checkpoint's id."""
+        if self.selected is None:
+            return
+        panel, path = self.panel(), self._path()
+        text, what = self.selected.id, "checkpoint id"
+        if self.details is not None and self.details.ref == self.selected and (path or panel.id == "state"):
+            value = get_path(self.details.checkpoint.state, path) if path else dict(self.details.checkpoint.state)
+            message = as_message(value)
+            if message is not None and isinstance(panel, MessagesView):
+                text, what = message.text, "message"
+            else:
+                text, what = as_text(value), format_path(path) or "state"
+        if len(text.encode("utf-8", "surrogatepass")) <= CLIPBOARD:
+            self.app.copy_to_clipboard(text)
+            self.say(f"{what}: sent to the terminal's clipboard")
+            return
+        name = kept_in_file(text)
+        self.say(f"{what} is too long for a terminal's clipboard: written to {name}")
+
+    def store_word(self) -> str:
+        """The store as one word of a command line, without a password."""
+        info = self.session.info
+        return shlex.quote(info.path or info.url)
+
+    def command_line(self) -> str:
+        """The command that prints what the panel in focus shows."""
+        if self.selected is None:
+            return ""
+        ref = shlex.quote(f"{self.selected.thread}@{self.selected.id}")
+        panel, path = self.panel(), self._path()
+        at = f" --path {shlex.quote(format_path(path))}" if path else ""
+        if panel.id == "graph":
+            return f"tt-debug log {self.store_word()} {shlex.quote(self.selected.thread)} --graph --all"
+        if panel.id == "diff":
+            other = self.details.base if self.details is not None and self.pin is not None else None
+            sides = [shlex.quote(f"{other.thread}@{other.id}"), ref] if other is not None else [ref]
+            if self.swapped:
+                sides.reverse()
+            return f"tt-debug diff {self.store_word()} {' '.join(sides)}"
+        return f"tt-debug show {self.store_word()} {ref}{at}"
+
+
+def check(session: Session, ref: Ref, changes: Diff, name: str | None) -> None:
+    """Raises when ``ref`` would not take the changes, or a new thread cannot have that name."""
+    session.preview(ref, changes)
+    if name is None:
+        return
+    if not name:
+        raise UsageError("the new thread needs a name")
+    try:
+        session.open_thread(name)
+    except (NotFound, RefNotFound):
+        return
+    raise UsageError(f"there is a thread called {name} already", hint="choose another name")
+
+
+def store(session: Session, base: Ref, outcome: EditOutcome) -> Header:
+    """Write the fork or edit."""
+    if outcome.action.startswith("edit"):
+        return session.edit(base, outcome.changes)
+    return session.fork(base, outcome.thread, outcome.changes)
+
+
+def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
+    """The same as a command line, without the values."""
+    ref = shlex.quote(f"{base.thread}@{base.id}")
+    sets = "".join(f" --set {shlex.quote(format_path(change.path))}=…" for change in outcome.changes[:3])
+    if outcome.action.startswith("edit"):
+        return f"tt-debug edit {store_word} {ref}{sets}"
+    return f"tt-debug fork {store_word} {ref} --to {shlex.quote(outcome.thread)}{sets}"
+
+
+def kept_in_file(text: str) -> str:
+    """Write a text to a file of its own and give its name."""
+    number, name = tempfile.mkstemp(prefix="tt-debug-", suffix=".json")
+    with os.fdopen(number, "w", encoding="utf-8", errors="surrogatepass") as file:
+        file.write(text)
+    return name
+
+
+def edited(editor: str, text: str, suspend: Suspend) -> str:
+    """The text after the user's editor; raises OSError when that cannot be started or ends with an error."""
+    name = kept_in_file(text)
+    try:
+        with suspend():
+            code = subprocess.call([*shlex.split(editor), name])
+        if code:
+            raise OSError(f"ended with exit code {code}")
+        return FilePath(name).read_text(encoding="utf-8", errors="replace")
+    finally:
+        FilePath(name).unlink(missing_ok=True)

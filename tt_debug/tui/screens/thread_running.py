@@ -1,0 +1,277 @@
+"""Running from the Thread screen: the plan, the question, the child's events as they come, pausing and cancelling.
+
+Owns what is asked and shown around a run; the run itself is the session's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from textual import on
+from textual.message import Message
+from textual.timer import Timer
+
+from stores.errors import StoreError
+from stores.model import Ref, Status
+from tt_debug.engine.events import Event
+from tt_debug.errors import DebuggerError, DefinitionChanged, NotAHead, WaitingForAnswer
+from tt_debug.session.plans import RunPlan, RunRequest, RunResult
+from tt_debug.tui.dialogs.base import Choice
+from tt_debug.tui.dialogs.confirm import ConfirmDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.times import clock_text
+from tt_debug.tui.screens.thread_editing import ThreadEditing
+from tt_debug.tui.widgets.live_view import LiveView
+
+TICK: Final = 0.5
+"""Seconds between two looks at the clock: an animation would cost 4 to 8 % of a core."""
+GATHER: Final = 0.1
+"""Seconds for which events are gathered before they are drawn."""
+MOVES: Final = frozenset({"step_finished", "step_failed", "waiting", "run_ended"})
+"""Events after which the thread has something new."""
+
+
+class PlanRead(Message):
+    """What would run."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+class RunEvent(Message):
+    """One event of the run."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
+
+
+class RunEnded(Message):
+    """The child has ended."""
+
+    def __init__(self, result: RunResult) -> None:
+        super().__init__()
+        self.result = result
+
+
+class Asked(Message):
+    """A pause or cancel is recorded."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+
+class ThreadRunning(ThreadEditing):
+    """c, s, R, p, K, F."""
+
+    running = False
+    following = True
+
+    def __init__(self, *args: object, **more: object) -> None:
+        super().__init__(*args, **more)
+        self._plan: RunPlan | None = None
+        self._started = 0.0
+        self._node = ""
+        self._events: list[Event] = []
+        self._gather: Timer | None = None
+        self._clock: Timer | None = None
+
+    # --- asking
+
+    def act_run_continue(self) -> None:
+        """Resume at the head."""
+        if self.selected is not None:
+            self.run_from(self.selected)
+
+    def act_run_step(self) -> None:
+        """Run one step from the head."""
+        if self.selected is not None:
+            self._ask(RunRequest("resume", ref=self.selected, single_step=True))
+
+    def act_run_replay(self) -> None:
+        """Run again from here, on a new thread."""
+        if self.selected is not None:
+            self._ask(RunRequest("replay", ref=self.selected))
+
+    def run_from(self, ref: Ref) -> None:
+        """Ask to resume at ``ref``."""
+        self._ask(RunRequest("resume", ref=ref))
+
+    def _ask(self, request: RunRequest) -> None:
+        if self.running:
+            self.say("a run is active here: p pauses it after the current step, K cancels it")
+            return
+        self.tt.loader.call(self, "plan", partial(self.session.plan, request), PlanRead)
+
+    @on(PlanRead)
+    def _plan_read(self, event: PlanRead) -> None:
+        plan = event.plan
+
+        def decided(word: str | None) -> None:
+            if word == "run":
+                self._start(plan)
+
+        verb = "Run one step" if plan.request.single_step else "Run"
+        self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], verb), decided)
+
+    def on_failed(self, event: Failed) -> None:
+        """A plan that cannot be made offers what can be done instead."""
+        event.prevent_default()
+        if event.kind == "plan":
+            self._offer(event)
+        elif event.kind == "run":
+            self._stopped()
+            self._notice("The run broke off", event)
+            self.read(trunk=self._plan.thread if self._plan is not None else None)
+        elif event.kind in ("fork", "edit", "stop"):
+            self._notice("That did not work", event)
+        else:
+            super().on_failed(event)
+
+    def _notice(self, title: str, event: Failed) -> None:
+        lines = [line for line in (event.text, event.hint) if line]
+        self.app.push_screen(NoticeDialog(title, lines))
+
+    def _offer(self, event: Failed) -> None:
+        error = event.error
+        lines = [event.text]
+        choices: tuple[Choice[str], ...] = ()
+        if isinstance(error, NotAHead):
+            choices = (Choice("Fork here…", "fork", "f", "primary"),)
+            if self.line and self.line[-1] != self.selected:
+                choices = (*choices, Choice("Go to the head", "head", "0"))
+        elif isinstance(error, WaitingForAnswer):
+            choices = (Choice("Answer…", "answer", "a", "primary"),)
+        elif isinstance(error, DefinitionChanged):
+            lines += [f"  {difference}" for difference in error.differences]
+        if event.hint:
+            lines.append(event.hint)
+        title = "Not from here" if isinstance(error, NotAHead) else "Not now"
+        self.app.push_screen(NoticeDialog(title, lines, choices), self._offered)
+
+    def _offered(self, word: str | None) -> None:
+        if word == "fork":
+            self.act_fork()
+        elif word == "head":
+            self.act_nav_head()
+        elif word == "answer":
+            self.tt.act_inbox()
+
+    # --- the run
+
+    def _start(self, plan: RunPlan) -> None:
+        self._plan, self._started, self._node = plan, time.monotonic(), ""
+        self.running = self.following = True
+        self._clock = self.set_interval(TICK, self._tick)
+        self._tick()
+        self.show_tab("live")
+        self.tt.note_done(plan.title)
+        work = partial(self.session.execute, plan, lambda event: self.tt.loader.post(self, RunEvent(event)))
+        self.tt.loader.run(self, "run", work, RunEnded)
+
+    @on(RunEvent)
+    def _happened(self, event: RunEvent) -> None:
+        self._events.append(event.event)
+        if self._gather is None:
+            self._gather = self.set_timer(GATHER, self._draw_events)
+
+    def _draw_events(self) -> None:
+        events, self._events, self._gather = self._events, [], None
+        for event in events:
+            if event.kind == "step_started":
+                self._node = str(event.fields.get("node", ""))
+            elif event.kind in MOVES:
+                self._node = ""
+        self.query_one(LiveView).add(events)
+        if any(event.kind in MOVES for event in events) and self._plan is not None:
+            self.read(trunk=self._plan.thread, to_head=self.following)
+        self._show_live()
+        self.show_titles()
+
+    def _tick(self) -> None:
+        self.running_text = clock_text(time.monotonic() - self._started) if self.running else ""
+        self._show_live()
+        self.show_place()
+
+    def _show_live(self) -> None:
+        node = self._node or ("…" if self.running else "")
+        live = f"{node}  {self.running_text}" if self.running else ""
+        self.graph.show_facts(replace(self.graph.facts, live=live))
+
+    def _stopped(self) -> None:
+        self.running = False
+        if self._clock is not None:
+            self._clock.stop()
+        if self._gather is not None:
+            self._gather.stop()
+        self._draw_events()
+        self._tick()
+
+    @on(RunEnded)
+    def _run_ended(self, event: RunEnded) -> None:
+        self._stopped()
+        result = event.result
+        self.read(select=result.head if self.following else None, trunk=result.thread)
+        words = {
+            Status.DONE: f"{result.thread}: the run is done",
+            Status.WAITING: f"{result.thread} waits for an answer: a opens the approvals",
+            Status.PAUSED: f"{result.thread} is paused: c goes on",
+        }
+        text = words.get(result.status, f"{result.thread}: {result.status}")
+        if result.error:
+            text += f": {result.error.strip().splitlines()[-1]}"
+        self.say(text, severity="error" if result.status == Status.FAILED else "information")
+        self.tt.tour_saw("ran")
+
+    # --- stopping
+
+    def act_run_pause(self) -> None:
+        """Ask the run to stop after its current step."""
+        self._stop("pause")
+
+    def act_run_cancel(self) -> None:
+        """Ask, then ask the run to end."""
+        thread = self._run_thread()
+        lines = [f"The active run of {thread} ends after its current step; what it has done stays in the history."]
+        choices = (Choice("Cancel the run", "cancel", "k", "error"),)
+
+        def decided(word: str | None) -> None:
+            if word == "cancel":
+                self._stop("cancel")
+
+        self.app.push_screen(NoticeDialog("Cancel the run?", lines, choices), decided)
+
+    def _run_thread(self) -> str:
+        if self.running and self._plan is not None:
+            return self._plan.thread
+        return self.line[-1].thread if self.line else self.thread
+
+    def _stop(self, what: str) -> None:
+        work = partial(self.session.stop, self._run_thread(), what)
+        self.tt.loader.call(self, "stop", work, lambda _: Asked(what))
+
+    @on(Asked)
+    def _asked_to_stop(self, event: Asked) -> None:
+        word = "pauses" if event.what == "pause" else "ends"
+        self.say(f"asked: the run {word} after its current step")
+
+    def stop_run(self) -> None:
+        """Leaving: ask the run to pause. On this thread, because the application ends right after."""
+        try:
+            self.session.stop(self._run_thread(), "pause")
+        except (StoreError, DebuggerError):
+            # It has ended meanwhile, or its store is gone: there is nothing left to stop.
+            return
+
+    def act_follow(self) -> None:
+        """Keep the cursor on the newest checkpoint, or let it be."""
+        self.following = not self.following
+        self.say("following the run" if self.following else "the cursor stays where it is")
+        if self.following and self.running:
+            self.read(to_head=True)

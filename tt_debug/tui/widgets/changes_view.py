@@ -1,0 +1,29 @@
+"""What an edit would change, one line for each change."""
+
+from __future__ import annotations
+
+from stores.model import Diff
+from tt_debug.tui.rows.diff import change_line
+from tt_debug.tui.rows.pieces import Line, cut
+from tt_debug.tui.widgets.piece_view import PieceView
+
+
+class ChangesView(PieceView):
+    """A diff in its own order, without grouping."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._changes: Diff = ()
+
+    def empty_text(self) -> str:
+        """Before the first keystroke."""
+        return "nothing is changed yet"
+
+    def show(self, changes: Diff) -> None:
+        """Show these."""
+        self._changes = changes
+        self.set_rows(len(changes), cursor=0)
+
+    def piece_line(self, row: int, width: int) -> Line:
+        """One change in ``width`` cells."""
+        return cut(change_line(self._changes[row], self.glyphs), width, self.glyphs.ellipsis)
