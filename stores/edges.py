@@ -27,10 +27,10 @@ def first_match(edges: Iterable[tuple[str | None, str | None]], state: Mapping[s
 
 def _holds(condition: str, state: Mapping[str, Value]) -> bool:
     import jmespath  # 12 ms, and most edges have no condition
-    from jmespath.exceptions import JMESPathError
 
     try:
         found = jmespath.search(condition, state)
-    except JMESPathError as error:
+    # jmespath lets Python's own errors through: TypeError for "a" > 1, AttributeError and RecursionError elsewhere.
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise NoMatch(f"the condition {condition!r} cannot be evaluated: {error}") from error
     return not (found is None or found is False or found == "" or found == [] or found == {})

@@ -61,7 +61,8 @@ def _lookup(expression: str, state: Mapping[str, Value]) -> Value:
         return _walk(expression, state)
     try:
         value = jmespath.search(expression, state)
-    except JMESPathError as error:
+    # jmespath lets Python's own errors through: TypeError for "a" > 1, AttributeError and RecursionError elsewhere.
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise MissingName(f"{{{expression}}}: {error}") from error
     if value is None:
         raise MissingName(f"{{{expression}}} gives nothing in this state")
