@@ -128,12 +128,19 @@ def format_pointer(path: Path) -> str:
 
 
 def settle_path(value: Value, path: Path) -> Path:
-    """The path with each int or digit step made what the container at that place has: a position or a key."""
+    """The path with each int or digit step made what the container at that place has: a position or a key.
+
+    A number that is no key yet is one only among numbers; else it is text, as everywhere in JSON.
+    """
     settled: list[Any] = []
     for step in path:
         value = unwrap(value)
         if isinstance(value, Mapping):
-            if type(step) is int and not has_key(value, step):
+            if (
+                type(step) is int
+                and not has_key(value, step)
+                and not (value and all(type(key) is int for key in value))
+            ):
                 step = str(step)
             value = value[step] if has_key(value, step) else None
         elif isinstance(value, list | tuple):

@@ -104,11 +104,9 @@ def _compare_elements(path: Path, old: list[Value], new: list[Value]) -> Sequenc
     start = common_prefix(old, new) if len(old) > 1 or len(new) > 1 else 0
     end = common_suffix(old, new, start) if len(old) > 1 or len(new) > 1 else 0
     gone, come = old[start : len(old) - end], new[start : len(new) - end]
-    if not gone:
-        return [Change("add", (*path, start + at), new=item) for at, item in enumerate(come)]
-    if not come:
-        return [Change("remove", (*path, start + at), old=gone[at]) for at in range(len(gone) - 1, -1, -1)]
-    alignment = align(gone, come)
+    if not gone and not come:
+        return ()
+    alignment = align(gone, come) if gone and come else Alignment()
     if _strangers(old, new, start + end, gone, come, alignment):
         return [Change("change", path, old, new)]
     matched = sorted((*alignment.kept, *alignment.edited, *alignment.moved), key=lambda pair: pair[1])
@@ -130,13 +128,12 @@ def _strangers(
     come: Sequence[Value],
     found: Alignment,
 ) -> bool:
-    """Whether two long lists share so little that one replaced the other: an embedding, another page of results."""
-    shorter = min(len(old), len(new))
-    if shorter < LONG_LIST:
+    """Whether of two lists, one of them long, one replaced the other: an embedding, another page of results."""
+    if max(len(old), len(new)) < LONG_LIST:
         return False
     same += len(found.kept) + len(found.moved)
     same += sum(isinstance(unwrap(gone[x]), dict) and _related(gone[x], come[y]) for x, y in found.edited)
-    return same * STRANGERS_SHARE < shorter
+    return same * STRANGERS_SHARE < max(1, min(len(old), len(new)))
 
 
 def _compare_pair(path: Path, old: Value, new: Value) -> Sequence[_Found]:

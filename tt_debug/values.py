@@ -89,15 +89,16 @@ def _odd_to_json(value: Value, todo: list[tuple[Value, Any, Any]]) -> JSON:
     return {"$type": f"{type(value).__module__}.{type(value).__qualname__}", "value": str(value)}
 
 
-def from_json(obj: JSON, like: Value = MISSING) -> Value:
+def from_json(obj: JSON, like: Value = MISSING, kin: Value = MISSING) -> Value:
     """The value that `to_json` wrote as ``obj``.
 
     ``like`` is the value that stands at this place now: what is unchanged is that very object, so that its bytes
-    are kept, and a ``$type`` takes its class from it, or from a value of the same class within it.
-    Raises UsageError for a malformed ``$``-form, and for opaque bytes that ``like`` does not hold.
+    are kept, and a ``$type`` takes its class from it. Failing that, a class and opaque bytes are looked for in all
+    of ``like`` and of ``kin``, the values around. Raises UsageError for a malformed ``$``-form and for bytes found
+    nowhere.
     """
     try:
-        return _Reader(like).read(obj, like, ())
+        return _Reader((like, kin)).read(obj, like, ())
     except RecursionError:
         raise UsageError("the value is nested too deeply to be read") from None
 
@@ -105,8 +106,8 @@ def from_json(obj: JSON, like: Value = MISSING) -> Value:
 class _Reader:
     """One reading of a JSON value against the value it replaces."""
 
-    def __init__(self, root: Value) -> None:
-        self._root = root
+    def __init__(self, around: tuple[Value, ...]) -> None:
+        self._around = around
         self._kin: dict[tuple[str, str], Value] | None = None
 
     def read(self, obj: JSON, like: Value, path: Path) -> Value:
@@ -159,17 +160,17 @@ class _Reader:
         if isinstance(like, Tagged) and like.type_name == name:
             payload = self.read(obj["value"], like.value, path)
             return like if payload is like.value or strict_equal(payload, like.value) else like.with_value(payload)
-        kin = self._find("type", name)
+        kin = self._find("$type", name)
         payload = self.read(obj["value"], MISSING, path)
         return kin.with_value(payload) if isinstance(kin, Tagged) else Tagged(name, payload)
 
     def _read_opaque(self, obj: dict[str, JSON], like: Value, path: Path) -> Value:
-        digest = obj.get("sha256")
-        if not isinstance(digest, str):
+        kind, digest = obj["$opaque"], obj.get("sha256")
+        if not isinstance(kind, str) or not isinstance(digest, str):
             raise _malformed("$opaque", '{"$opaque": kind, "size": n, "sha256": …}', path)
-        if _digest(like) == digest:
+        if _opaque_name(like) == (kind, digest):
             return like
-        kin = self._find("opaque", digest)
+        kin = self._find(kind, digest)
         if kin is None:
             raise UsageError(
                 f"the bytes of the $opaque value at {format_path(path) or 'the top'} are not here: "
@@ -193,21 +194,22 @@ class _Reader:
         return like if strict_equal(value, like) else value
 
     def _find(self, kind: str, name: str) -> Value:
-        """A `Tagged` of this class, or the bytes of this digest, anywhere in the value that is replaced."""
+        """A `Tagged` of class ``name``, or the bytes of a kind and digest, in or around the replaced value."""
         if self._kin is None:
             self._kin = {}
-            for value in walk(self._root):
+            for value in walk(self._around):
                 if isinstance(value, Tagged):
-                    self._kin.setdefault(("type", value.type_name), value)
-                elif (digest := _digest(value)) is not None:
-                    self._kin.setdefault(("opaque", digest), value)
+                    self._kin.setdefault(("$type", value.type_name), value)
+                for part in value if isinstance(value, Mapping) else (value,):
+                    if (name_of_bytes := _opaque_name(part)) is not None:
+                        self._kin.setdefault(name_of_bytes, part)
         return self._kin.get((kind, name))
 
 
-def _digest(value: Value) -> str | None:
+def _opaque_name(value: Value) -> tuple[str, str] | None:
     if isinstance(value, Opaque):
-        return value.digest
-    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else None
+        return value.kind, value.digest
+    return ("bytes", hashlib.sha256(value).hexdigest()) if isinstance(value, bytes) else None
 
 
 def _malformed(form: str, right: str, path: Path) -> UsageError:
