@@ -48,7 +48,7 @@ def _refuse_slip(options: ScreenOptions) -> None:
     """A mistyped command looks like a store: say so rather than look for a file of that name. Raises UsageError."""
     word = options.store
     close = difflib.get_close_matches(word, commands.names(), n=1)
-    is_there = "://" in word or "=" in word or Path(word).exists()
+    is_there = "/" in word or Path(word).exists()
     if close and not is_there:
         raise UsageError(f"{word!r} is neither a command nor a store", hint=f"did you mean: tt-debug {close[0]}")
     if options.more:

@@ -1,0 +1,74 @@
+"""The way into the UI: a first word that is no command is a store; without a terminal there is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.fakes import Asked
+from tt_debug.cli.front import Screen
+from tt_debug.session.plans import GraphTarget
+
+
+def test_without_a_terminal(run: Run, asked: Asked) -> None:
+    ran = run("trip.db")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "tt-debug: error: the interface needs a terminal, and there is none\nhint: as text: tt-debug threads trip.db\n"
+    )
+    assert run().code == 2
+    assert run("demo").code == 2
+    assert asked.screens == []
+
+
+def test_a_store_opens(run: Run, asked: Asked) -> None:
+    asked.screen = True
+    assert run("trip.db").code == 0
+    assert run().code == 0
+    assert asked.screens == [Screen(("trip.db",)), Screen()]
+
+
+def test_options_before_and_after_the_store(run: Run, asked: Asked) -> None:
+    asked.screen = True
+    assert run("--read-only", "trip.db", "--graph", "agent").code == 0
+    assert asked.screens == [Screen(("trip.db",), True, GraphTarget("agent", folder=Path.cwd()))]
+
+
+def test_a_workflow(run: Run, asked: Asked, tmp_path: Path) -> None:
+    asked.screen = True
+    file = tmp_path / "flow.yaml"
+    file.write_text("")
+    assert run("trip.db", "--workflow", str(file)).code == 0
+    assert asked.screens[0].workflow == file
+    assert run("trip.db", "--workflow", str(file), "--graph", "g").code == 2
+    assert run("trip.db", "--workflow", "nowhere.yaml").code == 2
+
+
+def test_a_mistyped_command_is_not_taken_for_a_store(run: Run, asked: Asked) -> None:
+    asked.screen = True
+    ran = run("thread", "trip.db")
+    assert ran.code == 2
+    assert ran.err == (
+        "tt-debug: error: 'thread' is neither a command nor a store\nhint: did you mean: tt-debug threads\n"
+    )
+    assert asked.screens == []
+
+
+def test_a_file_that_is_called_like_a_command_opens_by_its_path(
+    run: Run, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked.screen = True
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").write_text("")
+    assert run("logs").code == 0
+    assert run("./log").code == 0
+    assert [screen.stores for screen in asked.screens] == [("logs",), ("./log",)]
+
+
+def test_one_word_too_many(run: Run, asked: Asked) -> None:
+    asked.screen = True
+    assert run("trip.db", "other.db").code == 2
+    assert run("trip.db", "--nonsense").code == 2
+    assert asked.screens == []

@@ -1,0 +1,68 @@
+"""What starting costs: the help and a listing import nothing that they do not need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from stores import create_native
+from tt_debug.cli import commands
+
+HEAVY = {"textual", "rich", "networkx", "deepdiff", "psycopg", "langgraph", "sqlite_utils", "jsonschema", "ruamel"}
+WATCHES = """
+import json, sys
+from tt_debug.cli.main import main
+code = main(sys.argv[1:])
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def imported(*words: str) -> set[str]:
+    """The top-level modules in memory after a command line."""
+    done = subprocess.run([sys.executable, "-c", WATCHES, *words], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    modules = imported("--help")
+    assert "click" in modules
+    assert not modules & (HEAVY | {"pydantic", "sqlite3"})
+
+
+@pytest.mark.parametrize("words", [("threads",), ("approvals",), ("doctor",)])
+def test_a_listing_imports_nothing_heavy(tmp_path_factory: pytest.TempPathFactory, words: tuple[str, ...]) -> None:
+    file = tmp_path_factory.mktemp("store") / "empty.db"
+    create_native(file)
+    assert not imported(*words, str(file)) & HEAVY
+
+
+@pytest.mark.parametrize("word", ["", *commands.names()])
+def test_every_help_fits_into_80_columns(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from tt_debug.cli.main import main
+
+    assert main([*word.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 80
+
+
+def test_no_short_help_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    from tt_debug.cli.main import main
+
+    main(["--help"])
+    assert "..." not in capsys.readouterr().out
+
+
+def test_the_shell_gets_completions() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tt_debug"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"_TT_DEBUG_COMPLETE": "bash_complete", "COMP_WORDS": "tt-debug thr", "COMP_CWORD": "1"},
+    )
+    assert done.stdout == "plain,threads\n"
