@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -60,7 +60,7 @@ class Outline:
 
     ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
     ``sends`` are the nodes of the pending Sends in order. ``snapshot`` is set when a delta channel stands here in
-    full. ``problem`` is why the rest is unknown.
+    full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a row that can be read.
     """
 
     v: int = 4
@@ -71,6 +71,7 @@ class Outline:
     sends: tuple[str, ...] = ()
     snapshot: bool = False
     problem: str | None = None
+    odd: str | None = None
 
 
 def decode_typed(kind: str | None, data: bytes | str | None, decoder: msgpack.Decoder) -> Value:
@@ -123,12 +124,16 @@ def outline(row: CheckpointRow) -> Outline:
         elif row.type == "json":
             content = _loads(_bytes(row.blob))
         else:
-            return Outline(problem=f"stored as {row.type or 'nothing known'}: its state and next nodes cannot be read")
+            form = f"as {row.type}" if row.type else "without a type"
+            return Outline(problem=f"stored {form}: its state and next nodes cannot be read")
     except Corrupt as error:
         return Outline(problem=f"cannot be decoded: {error}")
-    if not isinstance(content, dict) or not isinstance(content.get("channel_versions"), dict):
+    parts = [content.get(name) for name in ("channel_values", "channel_versions")] if isinstance(content, dict) else []
+    if not parts or not all(isinstance(part, dict) for part in parts):
         return Outline(problem="its content is not a checkpoint")
-    return _outline(content)
+    found = _outline(content)
+    inside = content.get("id")
+    return found if inside == row.id else replace(found, odd=f"it holds the content of checkpoint {inside}")
 
 
 def _outline(content: Mapping[str, Value]) -> Outline:

@@ -154,7 +154,7 @@ class ThreadReading:
             status=status,
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
-            problem=card.outline.problem or card.problem or odd,
+            problem=card.outline.problem or card.problem or card.outline.odd or odd,
         )
 
     def _nodes(self, card: Card, parent: Key | None) -> tuple[str, ...]:
@@ -180,11 +180,14 @@ class ThreadReading:
     # --- the parts of a checkpoint
 
     def _content(self, row: CheckpointRow, card: Card, decoder: Decoder) -> tuple[dict[str, Value], dict[str, Value]]:
-        content = rows.decode_typed(row.type, row.blob, decoder)
-        if isinstance(content, Opaque):
+        content = rows.decode_value(row.type, row.blob, decoder)
+        if isinstance(content, Opaque) and content.kind != "undecodable":
             return {_UNREAD: content}, {}
         if card.outline.problem:
-            raise Corrupt(f"checkpoint {row.id} of thread {self.thread!r}{_in(row.ns)} {card.outline.problem}")
+            raise Corrupt(
+                f"checkpoint {row.id} of thread {self.thread!r}{_in(row.ns)}: {card.outline.problem}",
+                hint="Only this checkpoint is concerned; its neighbours can be read.",
+            )
         values = rows.mapping(content.get("channel_values"))
         state, own = rows.split_channels(
             {name: delta.whole(value) for name, value in values.items()}, card.outline.seen
