@@ -9,7 +9,7 @@ from tt_debug.session.session import Session
 
 
 def _step(session: Session, text: str) -> int | None:
-    return session.header(session.resolve(text)).step
+    return session.load(session.resolve(text)).header.step
 
 
 def test_a_thread_alone_means_its_head(native: Session) -> None:
@@ -43,7 +43,7 @@ def test_a_beginning_that_fits_several_is_refused_with_some_of_them(native: Sess
 
 def test_failed_is_the_row_that_holds_the_error_and_the_step_it_never_reached(native: Session) -> None:
     failed = native.resolve("quote-8@failed")
-    header = native.header(failed)
+    header = native.load(failed).header
     assert header.status == "failed"
     assert header.step is not None
     assert native.resolve(f"quote-8@{header.step + 1}") == failed

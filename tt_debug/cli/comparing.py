@@ -27,7 +27,7 @@ def pair_of(session: Session, first: str, second: str | None) -> Pair:
     one = session.resolve(first)
     if second is not None:
         return Pair(one, session.resolve(second))
-    return Pair(session.header(one).parent, one)
+    return Pair(session.load(one).header.parent, one)
 
 
 def changes_between(session: Session, pair: Pair, path: Path) -> Diff:

@@ -80,10 +80,6 @@ class Session:
         thread, selector = addresses.split(self._store, text)
         return addresses.select(self.open_thread(thread), selector)
 
-    def header(self, ref: Ref) -> Header:
-        """The header of one checkpoint."""
-        return self.load(ref).header
-
     def load(self, ref: Ref) -> Checkpoint:
         """State and tasks, from a cache bounded in bytes or from the store."""
         found = self._cache.get(ref)
