@@ -64,15 +64,21 @@ class Dialog(ModalScreen[T | None]):
         for number, choice in enumerate(self._choices):
             if choice.key:
                 self._bindings.bind(choice.key, f"choose({number})", choice.label, show=False)
-        self.query_one("#cancel").focus()
+        self.query_one(self.first_focus()).focus()
+
+    def first_focus(self) -> str:
+        """What has the focus first. Said here and not in on_mount: Textual calls every class's own, the base's last."""
+        return "#cancel"
 
     def result(self, value: T) -> T | None:
         """What the dialog ends with when the button of ``value`` is pressed; None keeps it open (see `complain`)."""
         return value
 
     def complain(self, text: str) -> None:
-        """Say in the dialog why it stays open."""
-        self.query_one("#dialog-problem", Static).update(Content(safe_text(text)))
+        """Say in the dialog why it stays open; empty takes the line away."""
+        line = self.query_one("#dialog-problem", Static)
+        line.update(Content(safe_text(text)))
+        line.set_class(bool(text), "-shown")
 
     def action_choose(self, number: int) -> None:
         """A button's key."""

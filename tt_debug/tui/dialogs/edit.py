@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -118,12 +118,12 @@ class EditDialog(Dialog[EditOutcome]):
         nodes = safe_text(f" {self.tt.glyphs.arrow} ".join(self._target.next)) or "nothing: the line ends here"
         return f"Next, as before: {nodes}"
 
-    def on_mount(self, event: events.Mount) -> None:
-        """The text has the focus, or the name."""
-        # Textual calls the base's on_mount too, after this one, and that gives Cancel the focus.
-        event.prevent_default()
-        super().on_mount()
-        self.query_one("#draft" if self._target.values else "#fork-name").focus()
+    def first_focus(self) -> str:
+        """The text, or the name."""
+        return "#draft" if self._target.values else "#fork-name"
+
+    def on_mount(self) -> None:
+        """The note for a fork, a free name, the first check."""
         self.query_one("#in-place").display = self._target.values
         self._show_in_place(False)
         self.tt.loader.call(self, "name", self._suggest, NameFound)

@@ -87,6 +87,7 @@ def graph_items(
     """
     items: list[GraphItem] = []
     tips = _tips(headers)
+    newest = {ref.thread: header for ref, header in headers.items() if not ref.ns}
     waiting: dict[int, GraphItem] = {}
     colours: dict[int, int] = {0: 0}
     forks = 0
@@ -103,7 +104,8 @@ def graph_items(
             )
             continue
         if row.opens and row.lane:
-            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=title, status=row.status))
+            status = _end_status(row.ref, headers, newest)
+            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=title, status=status))
         items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
         header = headers[row.ref]
         if row.ref in tips and header.next and header.status != Status.DONE:
@@ -112,9 +114,26 @@ def graph_items(
     return _gathered(items, listed)
 
 
+def time_items(headers: Mapping[Ref, Header]) -> list[GraphItem]:
+    """Every checkpoint in one lane, in the order of ``headers``, each with its thread's name and colour."""
+    colours: dict[str, int] = {}
+    items = []
+    for ref in headers:
+        colour = colours.setdefault(ref.thread, len(colours)) % LANES
+        items.append(GraphItem("checkpoint", ref, 0, (), (colour,), title=ref.thread))
+    return items
+
+
 def _title(row: GraphRow, trunk: str) -> str:
     """A branch without a name of its own is named by its thread, where that is another than the current line's."""
     return row.ref.thread if row.title == "branch" and row.ref.thread != trunk else row.title
+
+
+def _end_status(first: Ref, headers: Mapping[Ref, Header], newest: Mapping[str, Header]) -> str:
+    """How a fork stands, by its newest checkpoint; nothing for a branch inside a thread, whose end is in view."""
+    parent = headers[first].parent
+    forked = parent is None or parent.thread != first.thread
+    return newest[first.thread].status if forked and first.thread in newest else ""
 
 
 def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
@@ -180,7 +199,7 @@ def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
     lanes = _lanes(item, header, columns.lanes, facts)
     room = columns.width - cells(lanes)
     if item.kind == "checkpoint":
-        return (*lanes, *_checkpoint(header, columns, facts))
+        return (*lanes, *_checkpoint(item, header, columns, facts))
     if item.kind == "next":
         return (*lanes, *cut(_next(header, columns, facts), room, facts.glyphs.ellipsis))
     return (*lanes, *_branch(item, header, room, facts))
@@ -229,14 +248,15 @@ def _sign(item: GraphItem, header: Header, facts: GraphFacts) -> tuple[str, str]
     return glyphs.step, ""
 
 
-def _checkpoint(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphFacts) -> Line:
     step = "·" if header.step is None else str(header.step)
     pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(_node(header, columns.node, facts), columns.node)]
     if columns.badge:
         badge = BADGES.get(header.source, facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
     if columns.changed:
-        pieces += pad((Piece(facts.changed.get(header.ref, ""), "muted"),), columns.changed)
+        name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
+        pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed)
     if columns.delta:
         shown = _delta(header, facts)
         pieces.append(Piece(shown.rjust(columns.delta), "strong" if shown[-1:] in ("m", "h", "d") else "muted"))

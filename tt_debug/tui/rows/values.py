@@ -14,13 +14,17 @@ from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain, summary
-from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut
+from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
 
 SECRET: Final = re.compile(
     r"(^|[_.\- ])(passw(or)?d|passphrase|secret|api_?key|access_?token|auth_?token|refresh_?token|bearer|"
     r"private_?key|client_?secret|authorization|credentials?)$",
     re.IGNORECASE,
 )
+FLAT: Final = 3
+"""A dict of at most so many scalars is shown with its values, each in at most"""
+PART: Final = 32
+"""cells."""
 NUMBERS: Final = 8
 """A list of at least this many numbers is a vector: counted, not listed."""
 
@@ -71,7 +75,7 @@ def value_line(value: Value, key: object = None, glyphs: Glyphs = UNICODE) -> Li
         seed = "" if value.seed is MISSING else " on a start value"
         return (Piece(f"partly known: {len(value.writes)} writes{seed}", "warning"),)
     if isinstance(value, Mapping):
-        return (Piece(_keys(value), "muted"),)
+        return (Piece(_keys(value, glyphs), "muted"),)
     if isinstance(value, (list, tuple)):
         return (Piece(_items(value), "muted"),)
     return (Piece(f"<{safe_text(type(value).__name__)}>", "secondary"),)
@@ -103,11 +107,15 @@ def number_text(value: float) -> str:
     return repr(value)
 
 
-def _keys(value: Mapping[Value, Value]) -> str:
+def _keys(value: Mapping[Value, Value], glyphs: Glyphs) -> str:
+    """A small flat dict with its values, any other by its first keys."""
     if not value:
         return "{}"
-    shown = [safe_text(str(key)[:40]) for key in islice(value, 6)]
-    return "{" + ", ".join(shown) + (", …}" if len(value) > len(shown) else "}")
+    if len(value) <= FLAT and not any(is_container(item) for item in value.values()):
+        pairs = ((key, cut(value_line(item, key, glyphs), PART, glyphs.ellipsis)) for key, item in value.items())
+        return "{" + ", ".join(f"{one_liner(str(key), glyphs, 40)}: {text_of(line)}" for key, line in pairs) + "}"
+    shown = [one_liner(str(key), glyphs, 40) for key in islice(value, 6)]
+    return "{" + ", ".join(shown) + (f", {glyphs.ellipsis}}}" if len(value) > len(shown) else "}")
 
 
 def _items(value: Sequence[Value]) -> str:
@@ -116,7 +124,7 @@ def _items(value: Sequence[Value]) -> str:
     if len(value) >= NUMBERS and all(isinstance(item, float) for item in islice(value, 64)):
         return f"[{len(value)} floats]"
     if len(value) <= 4 and all(isinstance(item, (str, int, float)) or item is None for item in value):
-        return "[" + ", ".join("".join(p.text for p in value_line(i)) for i in value) + "]"
+        return "[" + ", ".join(text_of(cut(value_line(item), PART)) for item in value) + "]"
     return f"[{len(value)}]"
 
 

@@ -6,7 +6,7 @@ Owns reading the thread and its details; moving, panels, editing and running are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -23,7 +23,7 @@ from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items, time_items
 from tt_debug.tui.rows.line import moments
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.base import BaseScreen
@@ -83,6 +83,7 @@ class ThreadBase(BaseScreen):
         self.selected: Ref | None = ref
         self.pin: Ref | None = None
         self.swapped = False
+        self.by_time = False
         self.details: Details | None = None
         self.facts = RowFacts({}, {})
         self.line: tuple[Ref, ...] = ()
@@ -122,15 +123,18 @@ class ThreadBase(BaseScreen):
 
         The cursor stays on its checkpoint, or goes to ``select``, or to the line's head."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
-        work = partial(read_thread, self.session, self.thread, wanted, self.unfolded, self.listed)
+        work = partial(read_thread, self.session, self.thread, self._shape(wanted))
         self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(*read, select=read[1] if to_head else select))
+
+    def _shape(self, trunk: str) -> Shape:
+        return Shape(trunk, self.unfolded, self.listed, self.by_time)
 
     def lay_out(self, trunk: Ref | None = None, select: Ref | None = None) -> None:
         """Make the rows of the thread anew, after folding or with another line as the trunk."""
         if self.view is None or self.trunk is None:
             return
         view, wanted = self.view, trunk or self.trunk
-        work = partial(thread_rows, view, wanted, self.unfolded, self.listed)
+        work = partial(thread_rows, view, wanted, self._shape(wanted.thread))
         self.tt.loader.call(self, "thread", work, lambda items: ThreadRead(view, wanted, items, select))
 
     @on(ThreadRead)
@@ -300,20 +304,28 @@ class ThreadBase(BaseScreen):
         raise NotImplementedError
 
 
-def read_thread(
-    session: Session, thread: str, trunk: str, unfolded: frozenset[Ref], listed: frozenset[tuple[Ref, int]]
-) -> tuple[ThreadView, Ref, list[GraphItem]]:
-    """Open a thread; the head of ``trunk``, a thread of its family, gives the current line."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the rows of a thread are made: the current line's thread, what is unfolded, and the order."""
+
+    trunk: str
+    unfolded: frozenset[Ref] = frozenset()
+    listed: frozenset[tuple[Ref, int]] = frozenset()
+    by_time: bool = False
+
+
+def read_thread(session: Session, thread: str, shape: Shape) -> tuple[ThreadView, Ref, list[GraphItem]]:
+    """Open a thread; the head of the shape's trunk, a thread of its family, gives the current line."""
     view = session.open_thread(thread)
     head = view.head
-    if trunk != thread:
-        own = [ref for ref in view.headers if ref.thread == trunk and not ref.ns]
+    if shape.trunk != thread:
+        own = [ref for ref in view.headers if ref.thread == shape.trunk and not ref.ns]
         head = own[-1] if own else head
-    return view, head, thread_rows(view, head, unfolded, listed)
+    return view, head, thread_rows(view, head, shape)
 
 
-def thread_rows(
-    view: ThreadView, trunk: Ref, unfolded: frozenset[Ref], listed: frozenset[tuple[Ref, int]]
-) -> list[GraphItem]:
+def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> list[GraphItem]:
     """The rows of a thread with ``trunk`` as its current line."""
-    return graph_items(view.rows(unfolded, trunk), view.headers, trunk.thread, listed)
+    if shape.by_time:
+        return time_items(view.headers)
+    return graph_items(view.rows(shape.unfolded, trunk), view.headers, trunk.thread, shape.listed)

@@ -11,7 +11,6 @@ from typing import Protocol, runtime_checkable
 from textual import on
 from textual.widgets import Input
 
-from stores.model import Ref
 from tt_debug.tui.rows.graph import GraphItem
 from tt_debug.tui.rows.line import moments, next_event, place
 from tt_debug.tui.screens.thread_panels import ThreadPanels
@@ -262,9 +261,7 @@ class ThreadMoving(ThreadPanels):
         self.read(select=self.selected)
 
     def act_order(self) -> None:
-        """Time order is not there yet for a graph; say so instead of nothing."""
-        self.say("the graph is in branch order; each fork stands below the step it left")
-
-    def place_of(self, ref: Ref) -> int | None:
-        """The position of a checkpoint on the current line."""
-        return self.places.get(ref)
+        """Branch order, or plain time order over all forks."""
+        self.by_time = not self.by_time
+        self.lay_out(select=self.selected)
+        self.say("in the order of time, over all forks" if self.by_time else "in branch order")
