@@ -40,7 +40,8 @@ def answer(store: Store, journal: Journal, reply: Reply) -> Header:
     """Record it once. Raises NotFound, Invalid against the question's schema, Conflict when somebody was faster."""
     if isinstance(store, RunStore):
         asked = next((a for a in store.approvals(status=None) if a.id == reply.approval), None)
-        if asked is not None and not reply.reject:
+        # An answer that comes too late is told so, not that it does not fit.
+        if asked is not None and asked.status == "open" and not reply.reject:
             check(asked, reply.answer)
         return store.answer(reply.approval, reply.answer, reply.by, reject=reply.reject)
     before = journal.answers().get(reply.approval)
