@@ -69,9 +69,10 @@ def split_url(url: str) -> tuple[Path | None, dict[str, str]]:
 
 def mask_password(url: str) -> str:
     """The URL or connection string as it may be shown: every password in it is ``***``."""
-    masked = re.sub(r"(?<=://)([^/@:\s]*):[^@\s]*@(?=[^@]*$)", r"\1:***@", url)
+    # Greedy: an "@" in the password must not end it, and too much hidden does no harm.
+    masked = re.sub(r"(://[^/@:\s]*):\S*@", r"\1:***@", url)
     masked = re.sub(r"([?&](?:password|sslpassword)=)[^&\s]*", r"\1***", masked, flags=re.IGNORECASE)
-    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)"""
+    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)('(?:[^'\\]|\\.|'')*'|[^\s&]+)"""
     return masked if "://" in url else re.sub(keyword, r"\1***", masked, flags=re.IGNORECASE)
 
 

@@ -223,6 +223,7 @@ class WriteConnection:
 
         No user code and no waiting inside. Raises Busy after five seconds of another process's lock.
         """
+        self._check_there()
         with self._lock, self._locked(), translated(self._path):
             db = self._current()
             db.execute("BEGIN IMMEDIATE")
@@ -247,6 +248,13 @@ class WriteConnection:
                 self._db = None
             self._file_lock.close()
 
+    def _check_there(self) -> None:
+        """Before the lock file is made: nothing is to appear beside a store that is not there."""
+        if not self._create:
+            check_file(self._path)
+        elif not self._path.parent.is_dir():
+            raise Unreachable(f"{self._path.parent} does not exist", hint="Make the folder first.")
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         self._file_lock.take(BUSY_SECONDS)
@@ -260,8 +268,6 @@ class WriteConnection:
             self._db.close()  # another file stands under this name now
             self._db = None
         if self._db is None:
-            if not self._create:
-                check_file(self._path)
             db = _connect(self._path, "mode=rwc" if self._create else "mode=rw")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA synchronous = FULL")

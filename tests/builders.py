@@ -5,7 +5,7 @@ Owns making them from nothing, deterministically; refuses to assert anything.
 
 from __future__ import annotations
 
-import gzip
+import lzma
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -51,8 +51,8 @@ def sql_file(path: Path, script: str) -> Path:
     return path
 
 
-def unpacked(name: str, folder: Path) -> Path:
-    """A file of tests/data that is kept compressed, unpacked into ``folder``."""
+def langgraph_file(name: str, folder: Path) -> Path:
+    """A file that LangGraph wrote, of tests/data/langgraph, unpacked into ``folder``."""
     target = folder / name
-    target.write_bytes(gzip.decompress((DATA / f"{name}.gz").read_bytes()))
+    target.write_bytes(lzma.decompress((DATA / "langgraph" / f"{name}.xz").read_bytes()))
     return target

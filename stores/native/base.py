@@ -23,6 +23,14 @@ def lock_path(path: Path) -> Path:
 
 def create_file(path: Path) -> None:
     """Make an empty native store, or bring an older one up to date. Raises Unsupported for a foreign file."""
+    schema.check_library()
+    if path.exists() and path.stat().st_size > 0:
+        # Looked at first: opening for writing would turn a stranger's file into WAL mode.
+        reader = open_reading(path)
+        try:
+            reader.read(lambda db: schema.check_ours(db, str(path)))
+        finally:
+            reader.close()
     writing = open_writing(path, lock_path(path), create=True)
     try:
         with writing.transaction() as db:
@@ -63,16 +71,20 @@ class NativeBase:
         Raises ReadOnly for a store opened for looking, Busy after five seconds of another process's lock,
         Unsupported when a newer release has changed the file since.
         """
-        if self._read_only:
-            raise ReadOnly(f"{self._path} was opened for reading only", hint="Open it without --read-only.")
-        if self._closed:
-            raise Unreachable(f"{self._path} was closed", hint="Open the store again.")
+        self._check_writable()
         if self._writer is None:
             self._writer = open_writing(self._path, lock_path(self._path))
         with self._writer.transaction() as db:
             if schema.version_of(db) != len(schema.MIGRATIONS):
                 schema.migrate(db, str(self._path))
             yield db
+
+    def _check_writable(self) -> None:
+        """Raises ReadOnly, or Unreachable after closing."""
+        if self._read_only:
+            raise ReadOnly(f"{self._path} was opened for reading only", hint="Open it without --read-only.")
+        if self._closed:
+            raise Unreachable(f"{self._path} was closed", hint="Open the store again.")
 
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""

@@ -49,26 +49,11 @@ def check_readable(db: sqlite3.Connection, path: str) -> None:
         )
 
 
-def migrate(db: sqlite3.Connection, path: str) -> None:
-    """Bring the file to the newest schema, or make it. The caller holds an immediate transaction, and commits it.
-
-    Raises Unsupported for a newer schema, and for a file in which somebody else's tables live.
-    """
-    native = is_native(db)
-    if not native:
-        _refuse_foreign(db, path)
-    found = version_of(db) if native else 0
-    if native:
+def check_ours(db: sqlite3.Connection, path: str) -> None:
+    """Raises Unsupported for a newer schema, and for a file in which somebody else's tables live."""
+    if is_native(db):
         check_readable(db, path)
-    if found == len(MIGRATIONS):
         return
-    tables = _sqlite_utils(db)
-    for number, step in enumerate(MIGRATIONS[found:], start=found + 1):
-        step(tables)
-        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', ?)", (str(number),))
-
-
-def _refuse_foreign(db: sqlite3.Connection, path: str) -> None:
     names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
     if not names:
         return
@@ -79,13 +64,24 @@ def _refuse_foreign(db: sqlite3.Connection, path: str) -> None:
     )
 
 
-def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+def migrate(db: sqlite3.Connection, path: str) -> None:
+    """Bring the file to the newest schema, or make it. The caller holds an immediate transaction, and commits it.
+
+    Raises Unsupported as `check_ours` does.
+    """
+    check_ours(db, path)
+    found = version_of(db) if is_native(db) else 0
+    if found == len(MIGRATIONS):
+        return
+    tables = _sqlite_utils(db)
+    for number, step in enumerate(MIGRATIONS[found:], start=found + 1):
+        step(tables)
+        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', ?)", (str(number),))
 
 
-def _sqlite_utils(db: sqlite3.Connection) -> Database:
-    # 175 ms, and only a file that is made or migrated needs it.
-    import sqlite_utils
+def check_library() -> None:
+    """Raises Unsupported where sqlite-utils would use another SQLite library than Python's own."""
+    import sqlite_utils  # 175 ms, and only a file that is made or migrated needs it
 
     library = vars(sqlite_utils.utils)["sqlite3"]
     if library is not sqlite3:
@@ -93,6 +89,16 @@ def _sqlite_utils(db: sqlite3.Connection) -> Database:
             f"{library.__name__} is installed beside Python's own sqlite3; two SQLite libraries break file locks",
             hint=f"Uninstall {library.__name__.split('.')[0]}.",
         )
+
+
+def _columns(db: sqlite3.Connection, table: str) -> set[str]:
+    return {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+
+
+def _sqlite_utils(db: sqlite3.Connection) -> Database:
+    import sqlite_utils
+
+    check_library()
     return sqlite_utils.Database(db, recursive_triggers=False, execute_plugins=False)
 
 

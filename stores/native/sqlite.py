@@ -139,6 +139,7 @@ class NativeStore(NativeRuns):
 
         A ``workflow_hash`` in ``meta`` binds the new line to another definition than the base's.
         """
+        self._check_writable()
         origin = self.load(base)
         state = apply_changes(origin.state, changes)
         with self._writing() as db:

@@ -161,7 +161,8 @@ def test_a_mapping_that_does_not_fit_says_what_there_is(tmp_path: Path) -> None:
 
 def test_a_table_with_usual_names_is_proposed(tmp_path: Path) -> None:
     script = """CREATE TABLE burr_state (partition_key TEXT, app_id TEXT, sequence_id INTEGER, position TEXT,
-                                         status TEXT, state TEXT, created_at TIMESTAMP, PRIMARY KEY (app_id, sequence_id));
+                                         status TEXT, state TEXT, created_at TIMESTAMP,
+                                         PRIMARY KEY (app_id, sequence_id));
                 CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);
                 INSERT INTO burr_state VALUES ('p', 'app', 0, 'human', 'completed', '{"q": 1}', '2026-01-02 03:04:05'),
                                               ('p', 'app', 1, 'ai', 'failed', '{"q": 2}', '2026-01-02 03:04:06')"""
