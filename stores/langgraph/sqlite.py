@@ -143,14 +143,16 @@ class LangGraphStore:
         meta: Mapping[str, object] | None = None,
     ) -> Header:
         """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
-        with self._lock, self._writing() as db:
+        with self._writing() as db:
             tables = Tables.of(db)
             if not tables.is_current:
                 raise Unsupported(f"{self._path} was written by an early release of LangGraph: it can only be read")
-            forking = Forking.at(self._thread(db, tables, base.thread), Key(base.id, base.ns))
+            # Of its own, not what readers share: a wait for another writer keeps nobody from looking.
+            rows = tables.skeleton(db, base.thread)
+            forking = Forking.at(ThreadReading(db, tables, base.thread, Cards(), skeleton.build(rows)), base)
             if thread == base.thread:
                 forking.check_alive()
-                head = forking.edit(thread, changes, meta or {}, self._newest(db, tables, thread))
+                head = forking.edit(thread, changes, meta or {}, max(id for _, id, _ in rows))
             else:
                 newest = forking.to_thread(thread, keep_results=keep_results)
                 head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base
@@ -167,12 +169,6 @@ class LangGraphStore:
                 yield db
         finally:
             writing.close()
-
-    @staticmethod
-    def _newest(db: sqlite3.Connection, tables: Tables, thread: str) -> str:
-        newest = tables.count(db, thread)[1]
-        assert newest is not None
-        return newest
 
     # --- what is kept between calls
 

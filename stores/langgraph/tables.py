@@ -123,7 +123,7 @@ class Tables:
 
     def size(self, db: sqlite3.Connection, thread: str, key: Key) -> int | None:
         """The bytes of a checkpoint, without reading them; None when there is no such row."""
-        found = self._one(db, "length(CAST(checkpoint AS BLOB))", thread, key)
+        found = self._one(db, "length(checkpoint)", thread, key)
         return None if found is None else found[0] or 0
 
     def checkpoint(self, db: sqlite3.Connection, thread: str, key: Key) -> CheckpointRow | None:

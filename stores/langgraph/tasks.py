@@ -20,7 +20,7 @@ COMMAND: Final = "Command"  # the null task: Command(resume=…), Command(update
 INPUT: Final = "__input__"  # a next turn's input to a delta channel, stored on the checkpoint it starts from
 UPDATE: Final = "update_state"
 _UPDATE_PATH: Final = "~__interrupt__, "
-_HANDLER: Final = ", node_error_handler, 0000000000"
+_AFTER_ERROR: Final = ", node_error_handler, 0000000000"
 
 STUCK: Final = (
     "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
@@ -105,7 +105,7 @@ def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], gon
     for task, rows in written.items():
         path = rows[0].path
         node = path.removeprefix(f"~{PULL}, ")
-        if node == path or path.endswith(_HANDLER) or f"branch:to:{node}" in gone_to:
+        if node == path or path.endswith(_AFTER_ERROR) or f"branch:to:{node}" in gone_to:
             continue
         if node not in corrected and START in corrected:
             # The one node of a workflow of the functional API; until it is seen it is taken for a graph's start.
@@ -122,8 +122,8 @@ def _name(place: Place, task: str, path: str, candidates: Sequence[str]) -> str:
         return UPDATE
     if not path and task == _input_task(place):
         return INPUT
-    if path.endswith(_HANDLER):
-        failed = path.removeprefix(f"~{PULL}, ").removesuffix(_HANDLER)
+    if path.endswith(_AFTER_ERROR):
+        failed = path.removeprefix(f"~{PULL}, ").removesuffix(_AFTER_ERROR)
         return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
     if path.startswith(f"~{PULL}, "):
         return path.removeprefix(f"~{PULL}, ")

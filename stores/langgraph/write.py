@@ -28,12 +28,12 @@ class Forking:
     base: Key
 
     @classmethod
-    def at(cls, reading: ThreadReading, base: Key) -> Forking:
+    def at(cls, reading: ThreadReading, base: Ref) -> Forking:
         """Raises NotFound when there is no such checkpoint."""
-        assert reading.skeleton is not None
-        if base not in reading.skeleton.parents:
+        key = Key(base.id, base.ns)
+        if reading.skeleton is None or key not in reading.skeleton.parents:
             raise NotFound(f"no checkpoint {base.id} in thread {reading.thread!r}")
-        return cls(reading, reading.skeleton, base)
+        return cls(reading, reading.skeleton, key)
 
     def to_thread(self, thread: str, *, keep_results: bool) -> str:
         """Copy what leads to the base under a new thread's name; returns the newest id there.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from stores.errors import Conflict, Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph.sqlite import LangGraphStore
 from stores.model import Change, Header, NewCheckpoint, Partial, Ref, Status, Tagged
 from tests.stores import langgraph_graphs as graphs
-from tests.stores.langgraph_files import rows_of
+from tests.stores.langgraph_files import CURRENT, rows_of, unpack
 from tests.stores.langgraph_graphs import config, record, saver_of
 
 Open = Callable[[], LangGraphStore]
@@ -447,6 +450,55 @@ def test_the_result_of_a_workflow_is_what_its_next_call_is_given(path: Path, ope
     with saver_of(path) as saver:
         assert graphs.workflow(ran, saver).invoke(1, config("fork")) == {"total": 102}
         assert graphs.workflow(ran, saver).invoke(1, config("t")) == {"total": 8}
+
+
+# --- beside a running application
+
+
+def test_an_application_that_has_the_file_open_sees_the_fork(path: Path, opened: Open) -> None:
+    ran: list[str] = []
+    with saver_of(path) as saver:
+        app = graphs.chain(ran).compile(checkpointer=saver)
+        app.invoke({"log": [], "n": 0}, config("t"))
+        store = opened()
+        base = header(store, "t", step=3)
+        store.fork(base.ref, "fork", [Change("change", ("n",), 3, 100)])
+        app.invoke({"log": ["again"]}, config("t"))
+        assert len(store.headers("t").items) == 16
+        ran.clear()
+        assert app.invoke(None, config("fork"))["n"] == 103
+        assert ran == ["d", "e", "f"]
+
+
+def test_an_application_in_the_middle_of_a_write_is_waited_for(path: Path, opened: Open) -> None:
+    record(path, graphs.chain([]), "t", {"log": [], "n": 0})
+    store = opened()
+    base = header(store, "t", step=3)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as pool:
+            fork = pool.submit(store.fork, base.ref, "fork")
+            assert store.load(base.ref).header == base
+            assert not fork.done()
+            other.execute("COMMIT")
+            assert fork.result().ref.thread == "fork"
+
+
+def test_a_value_of_every_kind_survives_an_edit_beside_it(path: Path, opened: Open) -> None:
+    unpack(CURRENT, path.parent).rename(path)
+    store = opened()
+    for thread in ("odd-types", "odd-numpy", "odd-nan", "big-document"):
+        head = store.load(store.head(thread))
+        edited = store.load(store.fork(head.header.ref, f"{thread} edited", [Change("add", ("new",), new="值")]).ref)
+        assert set(edited.state) == {*head.state, "new"}
+        assert all(repr(edited.state[name]) == repr(value) for name, value in head.state.items())
+        with saver_of(path) as saver:
+            # Its own reader, on a file of ours: values of known classes come out as they went in.
+            before, after = (saver.get_tuple(config(name)) for name in (thread, f"{thread} edited"))
+        assert before is not None
+        assert after is not None
+        assert after.checkpoint["channel_values"]["new"] == "值"
+        assert set(before.checkpoint["channel_values"]) < set(after.checkpoint["channel_values"])
 
 
 # --- refusals: each leaves the file as it was

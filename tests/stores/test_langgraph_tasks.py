@@ -87,10 +87,10 @@ def test_writes_from_outside_are_not_a_nodes() -> None:
 
 def test_a_failed_nodes_handler_is_named() -> None:
     failed = PLACE.task_id("bad", "__pregel_pull", "branch:to:bad")
-    handler = PLACE.task_id("mend", "__pregel_push", "node_error_handler", failed)
+    mender = PLACE.task_id("mend", "__pregel_push", "node_error_handler", failed)
     rows = [
         WriteRow(failed, "~__pregel_pull, bad", -1, "__error__"),
-        WriteRow(handler, "~__pregel_pull, bad, node_error_handler, 0000000000", 0, "log"),
+        WriteRow(mender, "~__pregel_pull, bad, node_error_handler, 0000000000", 0, "log"),
     ]
     due = [Due(failed, "bad", "~__pregel_pull, bad")]
     assert writers(match(PLACE, due, rows, {"bad", "mend"})) == ("mend",)
