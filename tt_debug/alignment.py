@@ -115,7 +115,7 @@ def _order(left: Sequence[int], right: Sequence[int]) -> tuple[list[tuple[int, i
     """Pair equal names: those that keep their order, as many as possible, and those that have to move."""
     kept: list[tuple[int, int]] | None = None
     if len(set(left)) < len(left) or len(set(right)) < len(right):
-        kept = _common_run(left, right)
+        kept = common_run(left, right)
     done_left = {x for x, _ in kept or ()}
     done_right = {y for _, y in kept or ()}
     places: dict[int, list[int]] = {}
@@ -150,7 +150,7 @@ def longest_rise(numbers: Sequence[int]) -> list[int]:
     return run[::-1]
 
 
-def _common_run(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]] | None:
+def common_run(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]] | None:
     """A longest common subsequence by Myers' greedy algorithm, or None when the two are too far apart for it."""
     reach = {1: 0}
     history: list[dict[int, int]] = []

@@ -1,47 +1,343 @@
-"""Text that is safe to show: what the command line prints, the screen draws and the clipboard gets.
+"""Plain text of values, states and diffs, for the command line, the clipboard and golden files.
 
-Owns the cleaning and the cutting; what to say about a log, a state or a diff is in `tt_debug.prose`.
+Owns the wording; what is safe to show and how wide it is stands in `tt_debug.cells` and is offered here too, colours
+and the screen's glyphs are the terminal interface's.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal
 
-# Never shown as they are. C0, DEL and C1 drive a terminal; bidi marks reorder a line, zero-width ones hide in it,
-# U+2028/9 break it, tag characters carry text nobody sees, lone surrogates cannot be encoded. ZWJ and ZWNJ stay:
-# emoji and several scripts need them.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
-_TAB = "    "
+from stores.model import MISSING, Change, Diff, Opaque, Partial, Path, Tagged, Value
+from stores.paths import format_path, get_path, unwrap
+from tt_debug.cells import cell_width as cell_width
+from tt_debug.cells import clip as clip
+from tt_debug.cells import human_age as human_age
+from tt_debug.cells import human_duration as human_duration
+from tt_debug.cells import human_size as human_size
+from tt_debug.cells import safe_text as safe_text
+
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+
+LONG_TEXT: Final = 24
+"""Characters from which on two texts are compared word by word."""
+CONTEXT: Final = 24
+"""Characters of unchanged text kept beside a change in a long one."""
+LONGEST: Final = 200
+"""Cells of one value on a line."""
+MOST_ITEMS: Final = 50
+"""Elements of one list, or keys of one dict, that a state shows."""
+DEEPEST: Final = 12
+"""Levels of a state that get lines of their own."""
+SHORT: Final = 72
+"""Cells up to which a container stays on one line."""
 
 
-def safe_text(text: str, *, newlines: bool = False) -> str:
-    """``text`` with nothing in it that acts on a terminal or deceives a reader.
+def one_line(value: Value, width: int = LONGEST) -> str:
+    """Any value on one safe line of at most ``width`` cells: much like JSON, messages as a person would quote them."""
+    message = _message(value)
+    return clip(message, width) if message is not None else _line(value, width)
 
-    Controls become control pictures (ESC ``␛``; a C1 control the two it stands for, ``␛[``), a tab four spaces, a
-    line end ``⏎`` (with ``newlines`` it stays), everything else that is unsafe U+FFFD.
+
+def _line(value: Value, width: int) -> str:
+    """As much of the value as fills the width: the end of a large one is never looked at."""
+    parts: list[str] = []
+    room = 2 * width + 16
+    for part in _pieces(value):
+        parts.append(part)
+        room -= len(part)
+        if room < 0:
+            break
+    return clip("".join(parts), width)
+
+
+def _pieces(value: Value) -> Iterator[str]:
+    todo: list[Value | _Said] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, _Said):
+            yield item
+        elif isinstance(item, Tagged):
+            todo += [_Said(")"), item.value, _Said(f"{safe_text(item.type_name.rpartition('.')[2])}(")]
+        elif isinstance(item, Mapping):
+            yield "{"
+            todo.append(_Said("}"))
+            for at, (key, part) in reversed(list(enumerate(_some(item.items())))):
+                todo += [part, _Said(f"{', ' * (at > 0)}{_key(key)}: ")]
+        elif isinstance(item, list | tuple):
+            yield f"[{len(item)} numbers]" if _is_vector(item) else "["
+            if not _is_vector(item):
+                todo.append(_Said("]"))
+                for at, part in reversed(list(enumerate(_some(item)))):
+                    todo += [part, _Said(", " * (at > 0))]
+        else:
+            yield _atom(item)
+
+
+class _Said(str):
+    """Text that is already as it is shown."""
+
+    __slots__ = ()
+
+
+def _some(items: Iterable[Value]) -> Iterator[Value]:
+    """More elements than a line holds."""
+    for at, item in enumerate(items):
+        if at > LONGEST:
+            return
+        yield item
+
+
+def _is_vector(items: Sequence[Value]) -> bool:
+    return len(items) > 16 and all(type(item) is float for item in items)
+
+
+def _key(key: Value) -> str:
+    return safe_text(key[:LONGEST]) if isinstance(key, str) else _atom(key)
+
+
+def _atom(value: Value) -> str:
+    if isinstance(value, str):
+        cut = value[: 8 * LONGEST]
+        return f'"{safe_text(cut)}{"…" if len(cut) < len(value) else ""}"'
+    if isinstance(value, Opaque):
+        return f"<{safe_text(value.kind)} {human_size(value.size)}>"
+    if isinstance(value, bytes):
+        return f"<bytes {human_size(len(value))}>"
+    if isinstance(value, Partial):
+        count = len(value.writes)
+        since = "the start" if value.seed is MISSING else "a snapshot"
+        return f"<partly known: {count} write{'s' * (count != 1)} since {since}>"
+    if value is None or isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return safe_text(str(value)[:LONGEST])
+
+
+_ROLES: Final = {"user": "human", "assistant": "ai", "AIMessageChunk": "ai"}
+
+
+def _message(value: Value) -> str | None:
+    """A chat message as ``role  text  ⚙ tool(args)``; None for anything else."""
+    inside = unwrap(value)
+    if not isinstance(inside, dict) or "content" not in inside:
+        return None
+    role, text = inside.get("type", inside.get("role")), _text_of(inside["content"])
+    if not isinstance(role, str) or text is None:
+        return None
+    calls = inside.get("tool_calls")
+    parts = [_ROLES.get(role, safe_text(role[:LONGEST])), safe_text(text[: 8 * LONGEST])]
+    parts += [_tool_call(unwrap(call)) for call in calls[:MOST_ITEMS]] if isinstance(calls, list) else []
+    return "  ".join(part for part in parts if part)
+
+
+def _text_of(content: Value) -> str | None:
+    """The text of a message, which may stand in blocks; None when it is something else."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    blocks = [unwrap(block) for block in content[:MOST_ITEMS]]
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    others = [block.get("type") for block in blocks if isinstance(block, dict) and "text" not in block]
+    words = [text for text in texts if isinstance(text, str)] + [
+        f"<{kind}>" for kind in others if isinstance(kind, str)
+    ]
+    return " ".join(words) if words or not content else None
+
+
+def _tool_call(call: Value) -> str:
+    if not isinstance(call, dict):
+        return f"⚙ {_line(call, 40)}"
+    args = call.get("args")
+    shown = _line(args, 40)
+    if isinstance(args, dict):
+        shown = ", ".join(f"{_key(key)}={_line(arg, 40)}" for key, arg in list(args.items())[:MOST_ITEMS])
+    return f"⚙ {safe_text(str(call.get('name', ''))[:LONGEST])}({shown})"
+
+
+def word_diff(old: str, new: str) -> list[tuple[Literal["equal", "remove", "add"], str]]:
+    """Two texts as one, by words: what both have, what is gone, what has come. Joined again they give both exactly.
+
+    Texts that have little in common come out as one removal and one addition.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    if _UNSAFE.search(text) is None:
-        return text
-    if newlines:
-        return "\n".join(_UNSAFE.sub(_picture, line) for line in text.replace("\r\n", "\n").split("\n"))
-    return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
+    from tt_debug.alignment import common_run  # brings orjson: 14 ms
+
+    left, right = _WORDS.findall(old), _WORDS.findall(new)
+    start = next((at for at, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), min(len(left), len(right)))
+    room = min(len(left), len(right)) - start
+    backwards = zip(reversed(left), reversed(right), strict=False)
+    end = min(room, next((at for at, (x, y) in enumerate(backwards) if x != y), room))
+    numbers: dict[str, int] = {}
+    middle = [
+        [numbers.setdefault(word, len(numbers)) for word in words[start : len(words) - end]] for words in (left, right)
+    ]
+    kept = common_run(*middle) or []
+    found: list[tuple[Literal["equal", "remove", "add"], str]] = [("equal", "".join(left[:start]))]
+    x = y = start
+    for next_x, next_y in [*((i + start, j + start) for i, j in kept), (len(left) - end, len(right) - end)]:
+        found += [("remove", "".join(left[x:next_x])), ("add", "".join(right[y:next_y]))]
+        found.append(("equal", "".join(left[next_x : next_x + 1])))
+        x, y = next_x + 1, next_y + 1
+    found[-1] = ("equal", "".join(left[len(left) - end :]))
+    return _joined(found)
 
 
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code == 0x09:
-        return _TAB
-    if code == 0x0A:
-        return "⏎"
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if 0x80 <= code <= 0x9F:
-        return "␛" + chr(code - 0x40)
-    return "\ufffd"
+def _joined(
+    pieces: Iterable[tuple[Literal["equal", "remove", "add"], str]],
+) -> list[tuple[Literal["equal", "remove", "add"], str]]:
+    """Neighbours of one kind as one, empty ones left out."""
+    found: list[tuple[Literal["equal", "remove", "add"], str]] = []
+    for op, text in pieces:
+        if found and text and found[-1][0] == op:
+            found[-1] = (op, found[-1][1] + text)
+        elif text:
+            found.append((op, text))
+    return found
+
+
+def format_state(state: Mapping[str, Value]) -> list[str]:
+    """A state as indented lines, a value a line; long texts and lists are cut and say so."""
+    lines: list[str] = []
+    todo: list[tuple[int, str, Value]] = [(0, "", state)]
+    while todo:
+        depth, name, value = todo.pop()
+        inside = unwrap(value)
+        indent = "  " * (depth - 1)
+        if value is MISSING:
+            lines.append(f"{indent}{name}")
+            continue
+        opened = isinstance(inside, dict | list) and inside and depth < DEEPEST and _message(value) is None
+        if depth and not (opened and not _fits(value, indent)):
+            lines.append(f"{indent}{name}  {one_line(value)}")
+            continue
+        if depth:
+            lines.append(f"{indent}{name}  {_count(value)}")
+        todo.extend(reversed(list(_parts(depth + 1, inside))))
+    return lines
+
+
+def _fits(value: Value, indent: str) -> bool:
+    """Whether a container is better read on its one line."""
+    return _is_vector(unwrap(value)) or cell_width(one_line(value, SHORT + 1)) + len(indent) <= SHORT
+
+
+def _parts(depth: int, inside: Value) -> Iterator[tuple[int, str, Value]]:
+    if isinstance(inside, list):
+        for at, item in enumerate(inside[:MOST_ITEMS]):
+            yield depth, f"[{at}]", item
+    else:
+        shown = list(inside.items())[:MOST_ITEMS]
+        width = max((cell_width(_key(key)) for key, _ in shown), default=0)
+        for key, item in shown:
+            yield depth, _key(key) + " " * (min(width, 24) - cell_width(_key(key))), item
+    if len(inside) > MOST_ITEMS:
+        yield depth, f"⋯ {len(inside) - MOST_ITEMS:,} more", MISSING
+
+
+def _count(value: Value) -> str:
+    inside = unwrap(value)
+    kind = ("key" if isinstance(inside, dict) else "item") + "s" * (len(inside) != 1)
+    wrapper = f"{safe_text(value.type_name.rpartition('.')[2])}  " if isinstance(value, Tagged) else ""
+    return f"{wrapper}{len(inside):,} {kind}"
+
+
+def format_diff(diff: Diff, old: Value = MISSING, new: Value = MISSING) -> list[str]:
+    """A change a line: ``+ - ~ ↷``, the path, what happened; long texts by words as ``[-old-]{+new+}``.
+
+    With the two states it lies between, lists of messages are counted before their first change, and keys that did
+    not change at the end.
+    """
+    lines: list[str] = []
+    counted: set[Path] = set()
+    for change in diff:
+        place = _message_list(change.path, new if change.op != "remove" else old)
+        if place is not None and place not in counted:
+            counted.add(place)
+            lines.append(_count_line(place, diff, old, new))
+        lines.append(_change_line(change))
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        touched = {change.path[0] for change in diff if change.path}
+        same = sum(key not in touched for key in new)
+        lines += [f"⋯ {same} key{'s' * (same != 1)} unchanged"] if same else []
+    return lines
+
+
+def _message_list(path: Path, state: Value) -> Path | None:
+    """The list of messages that ``path`` leads into, if it does."""
+    for depth in range(len(path)):
+        try:
+            value = unwrap(get_path(state, path[:depth]))
+        except LookupError:
+            return None
+        if isinstance(value, list) and value and _message(value[-1]) is not None:
+            return path[:depth]
+    return None
+
+
+def _count_line(path: Path, diff: Diff, old: Value, new: Value) -> str:
+    """What became of a list of messages as a whole."""
+    depth = len(path)
+    inside = [change for change in diff if change.path[:depth] == path and len(change.path) > depth]
+    gone = sum(change.op == "remove" and len(change.path) == depth + 1 for change in inside)
+    touched = {change.path[depth] for change in inside if change.op != "add" and len(change.path) > depth + 1}
+    touched |= {
+        change.path[depth] for change in inside if change.op in ("change", "move") and len(change.path) == depth + 1
+    }
+    before, after = (_length(state, path) for state in (old, new))
+    kept = max(0, before - gone - len(touched))
+    amount = f"{before} → {after}" if before != after else f"{after}"
+    return f"≡ {safe_text(format_path(path))}  {amount}, {kept} unchanged"
+
+
+def _length(state: Value, path: Path) -> int:
+    try:
+        value = unwrap(get_path(state, path))
+    except LookupError:
+        return 0
+    return len(value) if isinstance(value, list) else 0
+
+
+def _change_line(change: Change) -> str:
+    path = safe_text(format_path(change.path)) or "(the whole)"
+    if change.op == "move":
+        return f"↷ {path}  from {safe_text(format_path(change.source or ()))}  {one_line(change.new)}"
+    if change.op == "add":
+        return f"+ {path}  {one_line(change.new)}"
+    if change.op == "remove":
+        return f"- {path}  {one_line(change.old)}"
+    old, new = change.old, change.new
+    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > LONG_TEXT:
+        return f"~ {path}  {_worded(old, new)}"
+    kinds = _kind(old), _kind(new)
+    types = f"  {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else ""
+    return f"~ {path}  {one_line(old)} → {one_line(new)}{types}"
+
+
+def _worded(old: str, new: str) -> str:
+    """A long text with its changed words marked, and only a little of what stands between them."""
+    pieces = word_diff(old, new)
+    shown: list[str] = []
+    for at, (op, text) in enumerate(pieces):
+        if op == "remove":
+            shown.append(f"[-{safe_text(clip(text, LONGEST))}-]")
+        elif op == "add":
+            shown.append(f"{{+{safe_text(clip(text, LONGEST))}+}}")
+        elif len(text) <= 2 * CONTEXT + 1:
+            shown.append(safe_text(text))
+        else:
+            head = text[:CONTEXT] if at else ""
+            tail = text[-CONTEXT:] if at < len(pieces) - 1 else ""
+            shown.append(f"{safe_text(head)}…{safe_text(tail)}")
+    return "".join(shown)
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, Tagged):
+        return safe_text(value.type_name.rpartition(".")[2])
+    words = {"dict": "object", "Opaque": "undecoded bytes", "Partial": "partly known"}
+    return words.get(type(value).__name__, type(value).__name__)
