@@ -49,6 +49,8 @@ def message(kind: str, content: str, id: str, **fields: Any) -> Tagged:
 class TripSession:
     """The methods of `tt_debug.session.session.Session` that the screens call."""
 
+    label = "demo.db"
+
     def __init__(self, *, read_only: bool = False, sample: bool = True) -> None:
         self.checkpoints: dict[Ref, Checkpoint] = {}
         self.heads: dict[str, Ref] = {}

@@ -327,4 +327,4 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:
         return cut(pieces, width, glyphs.ellipsis)
-    return spread(pieces, (Piece(human_age(header.created, facts.now), "muted"),), width)
+    return spread(pieces, (Piece(f"{human_age(header.created, facts.now)} ago", "muted"),), width)

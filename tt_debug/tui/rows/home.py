@@ -9,19 +9,25 @@ from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
 from tt_debug.text import human_age, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import summary
-from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.pieces import Line, Piece, wrap
 from tt_debug.tui.rows.transcript import conversation
 from tt_debug.tui.rows.values import value_line
 
 MESSAGES = 12
 """The newest messages shown; the Thread screen has them all."""
 
+MATTER_LINES = 4
+"""The most lines of one question or error."""
 
-def preview_lines(checkpoint: Checkpoint | None, problem: str, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """What waits or failed, then the newest messages, or the state's keys where there are none."""
-    if checkpoint is None:
-        return [(Piece(safe_text(problem), "error"),)]
-    lines = list(_open_matters(checkpoint, glyphs))
+
+def problem_lines(problem: str, width: int) -> list[Line]:
+    """Why there is no preview."""
+    return wrap((Piece(safe_text(problem), "error"),), width)
+
+
+def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """What waits or failed, wrapped; then the newest messages, or the state's keys where there are none."""
+    lines = [line for matter in _open_matters(checkpoint, glyphs) for line in wrap(matter, width)[:MATTER_LINES]]
     _, turns = conversation(checkpoint.state)
     if turns:
         lines += [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]

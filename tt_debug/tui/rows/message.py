@@ -33,7 +33,10 @@ ROLE_CELLS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message. ``role`` is human, ai, tool, system or the store's own word; Each of ``calls`` is a name and arguments."""
+    """One chat message. ``role`` is human, ai, tool, system or the store's own word.
+
+    Each of ``calls`` is a name and its arguments as text.
+    """
 
     role: str
     text: str

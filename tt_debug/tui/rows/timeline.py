@@ -6,7 +6,7 @@ Owns the arithmetic between steps and cells, both ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,7 +45,7 @@ def moment_of(cell: int, count: int, width: int) -> int:
     used = cells_used(count, width)
     if used <= 0:
         return 0
-    first = cell * count // used if used >= count else -(-cell * count // used)
+    first = ((cell + 1) * count - 1) // used if used >= count else -(-cell * count // used)
     return max(0, min(count - 1, first))
 
 
@@ -80,14 +80,9 @@ def bar_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyph
 
 def mark_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyphs = UNICODE) -> Line:
     """The marks below the bars, and the position's."""
-    cells: dict[int, str] = {}
-    for index, moment in enumerate(moments):
-        for mark in moment.marks:
-            cell = cell_of(index, len(moments), width)
-            if cell not in cells or ORDER.index(mark) < ORDER.index(cells[cell]):
-                cells[cell] = mark
+    cells = _marked(moments, width, frozenset(ORDER))
     if len(cells) * CROWDED > max(1, min(width, len(moments))) and len(moments) > width:
-        cells = {cell: mark for cell, mark in cells.items() if mark in KEPT}
+        cells = _marked(moments, width, KEPT)
     here = cell_of(position, len(moments), width) if moments else -1
     pieces: list[Piece] = []
     at = 0
@@ -99,6 +94,17 @@ def mark_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyp
             pieces.append(_mark(cells[cell], glyphs))
         at = cell + 1
     return tuple(piece for piece in pieces if piece.text)
+
+
+def _marked(moments: Sequence[Moment], width: int, among: Set[str]) -> dict[int, str]:
+    """The mark of each cell that has one of ``among``."""
+    cells: dict[int, str] = {}
+    for index, moment in enumerate(moments):
+        for mark in moment.marks & among:
+            cell = cell_of(index, len(moments), width)
+            if cell not in cells or ORDER.index(mark) < ORDER.index(cells[cell]):
+                cells[cell] = mark
+    return cells
 
 
 def _mark(mark: str, glyphs: Glyphs) -> Piece:

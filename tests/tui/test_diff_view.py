@@ -1,0 +1,151 @@
+"""The diff's rows: signs, words, lists of messages, what is left out; and the line of history with its events."""
+
+from __future__ import annotations
+
+import pytest
+
+from stores.model import MISSING, Change, Diff, Value
+from tests.tui.thread_fakes import TripSession, message
+from tt_debug.diff import diff
+from tt_debug.tui.glyphs import ASCII
+from tt_debug.tui.rows.diff import changed_keys, counts_text, diff_line, diff_rows, with_opened
+from tt_debug.tui.rows.line import moments, next_event, place
+from tt_debug.tui.rows.pieces import cells, text_of
+from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, heights, mark_line, moment_of
+
+LONG = "I will look up trains, hotels and opening hours, then propose a plan."
+
+
+def shown(old: dict[str, Value], new: dict[str, Value], width: int = 90) -> list[str]:
+    """The rows between two states as text."""
+    return [text_of(diff_line(row, width)) for row in diff_rows(diff(old, new), old, new)]
+
+
+def test_each_kind_of_change_has_its_sign() -> None:
+    old = {"a": 1, "b": "x", "same": 0}
+    assert shown(old, {"a": 2, "c": [1], "same": 0}) == ["~ a  1 → 2", '- b  "x"', "+ c  [1]", "… 1 key unchanged"]
+
+
+def test_a_change_of_type_names_both_types() -> None:
+    assert shown({"a": 1}, {"a": "1"}) == ['~ a  1 → "1"  int → str']
+    assert shown({"a": None}, {"a": {}}) == ["~ a  null → {}  null → object"]
+
+
+def test_long_texts_are_compared_by_words_and_their_beginning_is_left_out() -> None:
+    old, new = {"t": LONG}, {"t": LONG.replace("opening hours", "ryokan")}
+    row = diff_rows(diff(old, new), old, new)[0]
+    inks = {piece.ink: piece.text for piece in diff_line(row, 200)}
+    assert inks["added-word"].strip() == "ryokan" and "opening" in inks["removed-word"]
+    assert text_of(diff_line(row, 200)).startswith("~ t  …")
+    assert "[-" in text_of(diff_line(row, 200, ASCII)) and "{+ryokan+}" in text_of(diff_line(row, 200, ASCII))
+
+
+def test_an_opened_change_is_written_out_in_full() -> None:
+    old, new = {"t": LONG}, {"t": LONG.replace("hotels", "ryokan")}
+    rows = with_opened(diff_rows(diff(old, new), old, new), {("t",)}, 30)
+    text = " ".join(text_of(row.line).strip() for row in rows[1:])
+    assert "I will look up trains," in text and "propose a plan." in text
+    assert all(cells(row.line) <= 30 for row in rows)
+
+
+def test_a_list_of_messages_is_counted_and_only_what_changed_is_listed() -> None:
+    before = [message("human", "one", "m0"), message("ai", "two", "m1")]
+    after = [*before, message("tool", "three", "m2")]
+    assert shown({"messages": before}, {"messages": after}) == [
+        "≡ messages  2 → 3, 2 unchanged",
+        "+ messages[2]  tool   three",
+    ]
+    edited = [before[0], message("ai", "other", "m1")]
+    assert shown({"messages": before}, {"messages": edited})[0] == "≡ messages  2, 1 unchanged"
+
+
+def test_floats_that_differ_by_rounding_are_counted_and_not_listed() -> None:
+    assert shown({"a": 0.3, "b": 1}, {"a": 0.30000000000000004, "b": 1}) == [
+        "… 1 numbers differ by rounding only",
+        "… 1 key unchanged",
+    ]
+
+
+def test_secrets_stay_hidden_in_a_diff() -> None:
+    text = "\n".join(shown({"api_key": "sk-1"}, {"api_key": "sk-2" * 20}))
+    assert "sk-" not in text and "●●●●" in text
+
+
+def test_a_moved_element_tells_where_from() -> None:
+    changes: Diff = (Change("move", ("a", 0), "x", "x", ("a", 2)),)
+    assert text_of(diff_line(diff_rows(changes, {"a": []}, {"a": []})[0], 60)) == '↷ a[0]  from a[2]  "x"'
+
+
+def test_two_thousand_changes_are_enough() -> None:
+    changes = tuple(Change("add", ("k", n), MISSING, n) for n in range(2500))
+    rows = diff_rows(changes, {"k": []}, {"k": []})
+    assert len(rows) == 2001 and rows[-1].text == "500 more changes"
+
+
+def test_counts_and_keys_for_a_row_of_the_graph() -> None:
+    old = {"messages": [message("human", "one", "m0")], "n": 1, "gone": 1}
+    new = {"messages": [*old["messages"], message("ai", "two", "m1")], "n": 2}  # type: ignore[misc]
+    found = diff(old, new)
+    assert counts_text(found) == "+1 ~1 -1"
+    assert changed_keys(found, old, new) == "~messages+1,n,gone"
+    assert changed_keys((), old, old) == ""
+
+
+@pytest.mark.parametrize("width", [10, 40, 80])
+def test_no_row_is_wider_than_its_place(width: int) -> None:
+    session = TripSession()
+    refs = [ref for ref in session.checkpoints if ref.thread == "trip-planner"]
+    for old, new in zip(refs, refs[1:], strict=False):
+        before, after = session.load(old).state, session.load(new).state
+        for row in diff_rows(session.diff(new, old), before, after):
+            assert cells(diff_line(row, width)) <= width
+
+
+# --- the timeline
+
+
+def test_every_moment_has_a_cell_and_every_cell_a_moment() -> None:
+    for count in (1, 3, 26, 100, 1000):
+        for width in (10, 60, 104):
+            places = [cell_of(index, count, width) for index in range(count)]
+            assert places == sorted(places) and places[0] == 0 and places[-1] < width
+            assert moment_of(0, count, width) == 0
+            for index in range(0, count, max(1, count // 7)):
+                if count <= width:
+                    assert moment_of(places[index], count, width) == index
+            assert moment_of(width * 9, count, width) == count - 1
+
+
+def test_bars_grow_with_the_logarithm_of_the_longest_step_in_a_cell() -> None:
+    events = [Moment(0.01), Moment(0.1), Moment(1.0), Moment(10.0), Moment(None)]
+    high = heights(events, 5)
+    assert high[:4] == sorted(high[:4]) and high[3] == 7 and high[4] == 0
+    assert cells(bar_line(events, 2, 5)) == 5
+
+
+def test_a_crowd_of_marks_keeps_only_those_that_matter() -> None:
+    few = [Moment(1.0, frozenset({"failed"} if n == 3 else ())) for n in range(10)]
+    assert "×" in text_of(mark_line(few, 0, 10))
+    crowd = [Moment(1.0, frozenset({"failed"} if n != 500 else {"waiting"})) for n in range(1000)]
+    text = text_of(mark_line(crowd, 0, 50))
+    assert "×" not in text and "‖" in text
+
+
+def test_the_line_knows_its_events_and_the_next_one() -> None:
+    session = TripSession()
+    view = session.open_thread("trip-planner")
+    line = view.line()
+    events = moments(view, line, pin=line[3])
+    assert [at for at, event in enumerate(events) if event.marks] == [3, 12]
+    assert next_event(events, 3, 1) == 12 and next_event(events, 12, 1) is None and next_event(events, 5, -1) == 3
+
+
+def test_places_as_people_type_them() -> None:
+    session = TripSession()
+    view = session.open_thread("trip-planner")
+    line = view.line()
+    assert place(line, view.headers, "15") == line[16]
+    assert place(line, view.headers, "0%") == line[0] and place(line, view.headers, "100%") == line[-1]
+    assert place(line, view.headers, "-2") == line[-3]
+    assert place(line, view.headers, line[4].id[:10]) == line[4]
+    assert place(line, view.headers, "nonsense") is None and place(line, view.headers, "99") is None

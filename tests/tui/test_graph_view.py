@@ -1,0 +1,199 @@
+"""The graph's rows: lanes, glyphs, badges, columns in every width, folding, stubs, what stands after a tip."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from stores.model import Header, Ref, Status
+from tests.tui.thread_fakes import START, TripSession
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.tui.glyphs import ASCII
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, columns_for, graph_items, graph_line, time_items
+from tt_debug.tui.rows.pieces import cells, text_of
+from tt_debug.tui.rows.times import clock_text, delta_text
+
+
+def chain(thread: str, *, count: int, base: Ref | None = None, source: str = "loop", at: int = 0) -> list[Header]:
+    """A thread of ``count`` checkpoints, the first one with ``source``."""
+    headers = []
+    for number in range(count):
+        ref = Ref(thread, "", f"{thread}-{number}")
+        created = START + timedelta(seconds=at + number * 2)
+        headers.append(
+            Header(ref, base, at + number, source if number == 0 else "loop", created, (f"n{number}",), ("x",))
+        )
+        base = ref
+    return headers
+
+
+def drawn(
+    view: ThreadView, width: int = 60, unfolded: frozenset[Ref] = frozenset(), trunk: Ref | None = None
+) -> list[str]:
+    """The rows as text."""
+    trunk = trunk or view.head
+    items = graph_items(view.rows(unfolded, trunk), view.headers, trunk.thread)
+    columns = columns_for(width, items, view.headers)
+    facts = GraphFacts(view.headers, trunk)
+    return [text_of(graph_line(item, columns, facts)).rstrip() for item in items]
+
+
+def family() -> ThreadView:
+    """Six steps, a fork of three at step 2 and one of two at step 4."""
+    main = chain("main", count=6)
+    one = chain("one", count=3, base=main[2].ref, source="fork", at=3)
+    two = chain("two", count=2, base=main[4].ref, source="fork", at=5)
+    return ThreadView("main", main[-1].ref, [main, one, two], copies=False)
+
+
+def test_forks_are_folded_to_one_row_below_the_step_they_left() -> None:
+    rows = [row[:22].rstrip() for row in drawn(family())]
+    assert rows[:5] == ["●      0 n0", "●      1 n1", "●      2 n2", "├─◇ ▸ one  ✓ done  3 s", "●      3 n3"]
+    assert rows[6].startswith("├─◇ ▸ two")
+
+
+def test_an_open_fork_has_its_name_above_it_and_a_lane_of_its_own() -> None:
+    view = family()
+    first = Ref("one", "", "one-0")
+    rows = [row[:20].rstrip() for row in drawn(view, unfolded=frozenset({first}))]
+    at = rows.index("├─╮ ▾ one  ✓ done")
+    assert rows[at + 1 : at + 4] == ["│ ◆    3 n0", "│ ●    4 n1", "│ ●    5 n2"]
+    assert rows[at + 4].startswith("●")
+
+
+def test_another_trunk_keeps_lane_0_and_the_old_line_becomes_a_branch_with_its_threads_name() -> None:
+    view = family()
+    rows = drawn(view, trunk=Ref("one", "", "one-2"))
+    assert any(row.startswith("├─◇ ▸ main") for row in rows)
+    assert [row[0] for row in rows if row[0] in "●◆○"] == ["●", "●", "●", "◆", "●", "●"]
+
+
+def test_more_than_eight_stubs_at_one_point_become_one_row_that_can_be_listed() -> None:
+    main = chain("main", count=3)
+    forks = [chain(f"f{number}", count=1, base=main[1].ref, source="fork", at=2) for number in range(9)]
+    view = ThreadView("main", main[-1].ref, [main, *forks], copies=False)
+    items = graph_items(view.rows(), view.headers, "main")
+    assert [item.kind for item in items] == ["checkpoint", "checkpoint", "more", "checkpoint"]
+    assert (items[2].branches, items[2].hidden) == (9, 9)
+    listed = graph_items(view.rows(), view.headers, "main", {(items[2].ref, items[2].lane)})
+    assert [item.kind for item in listed].count("fold") == 9
+
+
+@pytest.mark.parametrize(
+    ("status", "sign", "words"),
+    [
+        (Status.FAILED, "×", "failed"),
+        (Status.WAITING, "‖", "waiting for an answer"),
+        (Status.UNFINISHED, "○", "not run yet"),
+        (Status.CANCELLED, "○", "cancelled"),
+    ],
+)
+def test_what_would_run_next_stands_after_the_tip_with_a_sign_and_a_word(status: str, sign: str, words: str) -> None:
+    ref = Ref("t", "", "1")
+    header = Header(ref, None, 4, "loop", START, ("plan",), ("deploy",), status)
+    view = ThreadView("t", ref, [[header]], copies=False)
+    last = drawn(view)[-1]
+    assert last.split() == [sign, "5", "deploy", *words.split()]
+
+
+def test_the_reason_takes_the_place_of_the_word_and_a_live_run_that_of_both() -> None:
+    ref = Ref("t", "", "1")
+    headers = {ref: Header(ref, None, 4, "loop", START, ("plan",), ("deploy",), Status.FAILED)}
+    item = GraphItem("next", ref, 0, status=Status.FAILED)
+    columns = columns_for(60, [item], headers)
+    noted = text_of(graph_line(item, columns, GraphFacts(headers, ref, notes={ref: "failed: HTTP 502"})))
+    assert "deploy  failed: HTTP 502" in noted
+    live = text_of(graph_line(item, columns, GraphFacts(headers, ref, live="deploy  00:42")))
+    assert live.startswith("◐") and live.endswith("deploy  00:42")
+
+
+def test_nothing_stands_after_a_step_that_its_own_thread_went_on_from() -> None:
+    view = family()
+    kinds = [item.kind for item in graph_items(view.rows(), view.headers, "main")]
+    assert kinds.count("next") == 0
+
+
+def test_columns_go_in_the_order_size_changed_time_badge_and_step_and_node_never() -> None:
+    view = family()
+    items = graph_items(view.rows(), view.headers, "main")
+    seen = []
+    for width in range(90, 11, -1):
+        columns = columns_for(width, items, view.headers)
+        shown = tuple(bool(part) for part in (columns.size, columns.changed, columns.delta, columns.badge))
+        if not seen or seen[-1] != shown:
+            seen.append(shown)
+    assert seen == [
+        (True, True, True, True),
+        (False, True, True, True),
+        (False, False, True, True),
+        (False, False, False, True),
+        (False, False, False, False),
+    ]
+
+
+@pytest.mark.parametrize("width", [8, 20, 35, 49, 76, 120, 200])
+def test_no_row_is_wider_than_its_place(width: int) -> None:
+    view = TripSession().open_thread("trip-planner")
+    unfolded = frozenset(view.headers)
+    items = graph_items(view.rows(unfolded), view.headers, "trip-planner")
+    columns = columns_for(width, items, view.headers)
+    facts = GraphFacts(view.headers, view.head, dict.fromkeys(view.headers, "~消息+1,usage"), now=START)
+    for item in items:
+        assert cells(graph_line(item, columns, facts)) <= max(width, 24)
+
+
+def test_badges_time_changed_keys_and_the_head_are_shown() -> None:
+    session = TripSession()
+    view = session.open_thread("trip-planner")
+    items = graph_items(view.rows(), view.headers, "trip-planner")
+    columns = columns_for(76, items, view.headers)
+    facts = GraphFacts(view.headers, view.head, {view.head: "~messages+1"})
+    lines = [text_of(graph_line(item, columns, facts)) for item in items]
+    assert " I " in lines[0] and "input" in lines[0]
+    assert "+2.1s" in lines[2]
+    assert "24 agent ‹head" in lines[-1] and "~messages+1" in lines[-1]
+
+
+def test_a_row_that_can_be_read_only_in_part_says_so() -> None:
+    ref = Ref("t", "", "1")
+    header = Header(ref, None, 1, "loop", None, ("n",), problem="metadata is not JSON")
+    view = ThreadView("t", ref, [[header]], copies=False)
+    assert drawn(view)[0].startswith("!") and "metadata is" in drawn(view)[0]
+
+
+def test_time_order_names_the_thread_of_each_checkpoint() -> None:
+    view = family()
+    items = time_items(view.headers)
+    assert [item.ref for item in items] == list(view.headers)
+    columns = columns_for(70, items, view.headers)
+    lines = [text_of(graph_line(item, columns, GraphFacts(view.headers))) for item in items]
+    assert "main" in lines[0] and sum("two" in line for line in lines) == 2
+
+
+def test_ascii_has_no_sign_beyond_ascii() -> None:
+    view = TripSession().open_thread("trip-planner")
+    items = graph_items(view.rows(), view.headers, "trip-planner")
+    columns = columns_for(60, items, view.headers)
+    facts = GraphFacts(view.headers, view.head, glyphs=ASCII)
+    assert all(text_of(graph_line(item, columns, facts)).isascii() for item in items)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.174, "+174ms"),
+        (2.1, "+2.1s"),
+        (192, "+3m12"),
+        (7500, "+2h05"),
+        (400_000, "+5d"),
+        (-1.5, "-1.5s"),
+        (59.96, "+0m59"),
+    ],
+)
+def test_durations_are_short(seconds: float, text: str) -> None:
+    assert delta_text(seconds) == text
+
+
+def test_a_clock_has_hours_only_when_it_needs_them() -> None:
+    assert (clock_text(42.9), clock_text(3723)) == ("00:42", "1:02:03")
