@@ -1,0 +1,69 @@
+"""Expressions over states, and what becomes of those that do not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from stores.model import Opaque, Tagged, Value
+from tt_debug.errors import UsageError
+from tt_debug.query import Failed, compile_expr, evaluate, holds
+
+STATE: dict[str, Value] = {
+    "plan": {"status": "draft", "steps": ["a", "b"]},
+    "messages": [
+        Tagged("langchain_core.messages.human.HumanMessage", {"type": "human", "content": "hi"}),
+        Tagged("langchain_core.messages.tool.ToolMessage", {"type": "tool", "content": "HTTP 502"}),
+    ],
+    "blob": Opaque("pickle", b"123"),
+    "n": 3,
+    "odd.key": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("plan.status", "draft"),
+        ("plan.status == 'draft'", True),
+        ("length(messages)", 2),
+        ("messages[-1].content", "HTTP 502"),
+        ("messages[?type=='tool' && contains(content, '502')] | length(@)", 1),
+        ('"odd.key"', True),
+        ("nothing.there", None),
+        ('blob."$opaque"', "pickle"),
+        ("n > `2`", True),
+    ],
+)
+def test_answers(text: str, wanted: Value) -> None:
+    assert evaluate(compile_expr(text), STATE) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["length(n)", "sort(messages)", "sum(plan.steps)", "nosuch(n)", "abs('x')", "max_by(messages, &n)"]
+)
+def test_what_does_not_fit_is_an_answer(text: str) -> None:
+    answer = evaluate(compile_expr(text), STATE)
+    assert isinstance(answer, Failed)
+    assert answer.reason
+    assert "\n" not in answer.reason
+
+
+@pytest.mark.parametrize("text", ["", "a ==", "plan.status = 'x'", "[", "a..b", "a b", "foo(", "'open"])
+def test_what_is_no_expression_is_refused_with_the_way_to_write_it(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a JMESPath expression") as caught:
+        compile_expr(text)
+    assert caught.value.hint
+
+
+TRUE: list[Value] = [True, "x", 0, 0.0, [1], {"a": None}]
+FALSE: list[Value] = [False, None, "", [], {}, Failed("no")]
+
+
+@pytest.mark.parametrize(("answer", "wanted"), [*((a, True) for a in TRUE), *((a, False) for a in FALSE)])
+def test_what_counts_as_true(answer: Value, wanted: bool) -> None:
+    assert holds(answer) is wanted
+
+
+def test_a_state_is_not_changed_and_not_copied_without_need() -> None:
+    plain_state: dict[str, Value] = {"a": {"b": [1]}}
+    assert evaluate(compile_expr("a"), plain_state) is plain_state["a"]

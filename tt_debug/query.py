@@ -1,0 +1,69 @@
+"""Expressions a user types, asked of states: JMESPath and nothing else, never ``eval``.
+
+Owns compiling and asking once; which states are asked is up to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stores.model import Value
+from tt_debug.errors import UsageError
+from tt_debug.values import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled expression and the text it came from."""
+
+    text: str
+    _compiled: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The answer of an expression that does not fit a state: ``length()`` of a number, say. A value, not an exception:
+    the next state may answer."""
+
+    reason: str
+
+
+def compile_expr(text: str) -> Expression:
+    """Raises UsageError, showing where, for what is not JMESPath."""
+    import jmespath  # 12 ms
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        return Expression(text, jmespath.compile(text))
+    except JMESPathError as error:
+        said = str(error).replace("\n", " ")
+        raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
+    except RecursionError:
+        raise UsageError("the expression is nested too deeply") from None
+
+
+def _hint(text: str) -> str:
+    if "==" in text or "!=" in text or "'" in text or '"' in text:
+        return """texts are written 'draft', numbers `3`, keys with signs in them "odd.key": plan.status == 'draft'"""
+    return "see https://jmespath.org: plan.status == 'draft', length(messages) > `3`, messages[-1].content"
+
+
+def evaluate(expression: Expression, state: Mapping[str, Value]) -> Value | Failed:
+    """What the expression says of a state. A value of a class answers as its payload, undecoded bytes by what is
+    known of them."""
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        return expression._compiled.search(plain(state))
+    except JMESPathError as error:
+        return Failed(str(error).replace("\n", " "))
+    except (TypeError, AttributeError, RecursionError) as error:
+        # jmespath's comparisons and functions raise these on values of kinds they do not expect.
+        return Failed(f"{type(error).__name__}: {error}")
+
+
+def holds(answer: Value | Failed) -> bool:
+    """Whether an answer counts as true: as in JMESPath, not null, false, or empty. A failed one does not."""
+    return not isinstance(answer, Failed) and (answer == 0 if type(answer) in (int, float) else bool(answer))
