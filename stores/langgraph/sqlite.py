@@ -59,14 +59,17 @@ class LangGraphStore:
 
     @property
     def info(self) -> StoreInfo:
+        """What this store is and can do."""
         return self._info
 
     def close(self) -> None:
+        """Idempotent; every later call raises Unreachable."""
         self._reader.close()
 
     # --- reading
 
     def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]:
+        """Newest write first; of two threads the one whose row was stored last."""
         _check_limit(limit)
 
         def question(db: sqlite3.Connection, tables: Tables) -> Page[ThreadInfo]:
@@ -95,6 +98,7 @@ class LangGraphStore:
         )
 
     def headers(self, thread: str, after: str | None = None, limit: int = 1000) -> Page[Header]:
+        """Newest id first, a child always before its parent. Raises NotFound; Invalid for another list's ``after``."""
         _check_limit(limit)
 
         def question(db: sqlite3.Connection, tables: Tables) -> Page[Header]:
@@ -109,6 +113,8 @@ class LangGraphStore:
         return self._ask(question)
 
     def head(self, thread: str, ns: str = "") -> Ref:
+        """The newest id, as the savers look it up. Raises NotFound."""
+
         def question(db: sqlite3.Connection, tables: Tables) -> Ref:
             reading = self._thread(db, tables, thread)
             assert reading.skeleton is not None
@@ -120,6 +126,8 @@ class LangGraphStore:
         return self._ask(question)
 
     def load(self, ref: Ref) -> Checkpoint:
+        """State and tasks. Raises NotFound, and Corrupt when nothing of the state can be read."""
+
         def question(db: sqlite3.Connection, tables: Tables) -> Checkpoint:
             reading = self._thread(db, tables, ref.thread)
             return reading.checkpoint(Key(ref.id, ref.ns), self._decoder(ref.thread))
@@ -129,6 +137,7 @@ class LangGraphStore:
     # --- writing
 
     def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
+        """Always Unsupported: which channels wake which nodes is the graph's to say."""
         raise Unsupported(
             "a checkpoint of LangGraph's cannot be made without its graph", hint="Fork or edit one that is there."
         )

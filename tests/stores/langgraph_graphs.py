@@ -111,6 +111,17 @@ def failing(ran: Ran, broken: dict[str, bool]) -> StateGraph:
     return graph
 
 
+def clashing(ran: Ran) -> StateGraph:
+    """a → (x, y) in one step, which both write the same plain channel."""
+    graph = StateGraph(Log)
+    for name in "axy":
+        graph.add_node(name, step(name, ran))
+    graph.add_edge(START, "a")
+    graph.add_edge("a", "x")
+    graph.add_edge("a", "y")
+    return graph
+
+
 def extend(total: list[Any], writes: list[list[Any]]) -> list[Any]:
     """A delta channel's reducer."""
     return [*total, *(item for write in writes for item in write)]
