@@ -15,7 +15,7 @@ HOSTILE = "\x1b]0;pwn\x07 \x9b31m \u202e[/] 京都"
 
 
 def ident(number: int) -> str:
-    """A time-ordered id: 2026-09-14, a tenth of a second later with each number."""
+    """A time-ordered id of 2025-10-24, a tenth of a second later with each number."""
     ticks = 0x1F0B0B0_0000_0000 + number * 1_000_000
     return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}-8000-0000000000{number:02x}"
 

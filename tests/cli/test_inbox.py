@@ -26,7 +26,7 @@ def test_the_inbox(run: Run) -> None:
     assert run("approvals", "trip.db").out.splitlines() == [
         "id      thread  node  since (UTC)          status  prompt",
         "aaaa-1  trip    book  2026-09-14 09:12:01  open    Book ␛[31mit?",
-        'bbbb-2  trip    pay   2026-09-14 09:12:01  open    {"sum": 3}',
+        "bbbb-2  trip    pay   2026-09-14 09:12:01  open    {sum: 3}",
         "bbcc-3  trip    name  2026-09-14 09:12:01  open    Your name?",
     ]
     assert run("approvals", "trip.db", "--json").data[1] == {

@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+from stores.runs import Approval
+from tests.cli.conftest import Run
+from tests.cli.fakes import Asked
 from tt_debug.cli.output import Output, json_text
 
 HOSTILE = "\x1b]0;pwn\x07 \x9b31m \x7f \u202e \u200b \ud83d \u2028 京都 👨‍👩‍👧"
@@ -25,6 +28,21 @@ def test_json_is_the_same_value_without_a_character_that_acts() -> None:
 def test_nan_is_refused_rather_than_printed() -> None:
     with pytest.raises(ValueError):
         json_text(float("nan"))
+
+
+def nested(levels: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("levels", "code"), [(1_100, 0), (100_000, 3)])
+def test_values_nested_very_deeply(run: Run, asked: Asked, levels: int, code: int) -> None:
+    asked.session.questions = (Approval("a", "t", "", "c", "n", nested(levels)),)
+    ran = run("approvals", "trip.db", "--json")
+    assert ran.code == code
+    assert bool(ran.out) == (code == 0)
 
 
 def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:

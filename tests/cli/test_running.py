@@ -116,9 +116,9 @@ def test_events_as_text(run: Run, asked: Asked) -> None:
         "log      plan: looking",
         "log      around",
         "stdout   ␛[31mprinted",
-        "failed   plan, attempt 1: HTTP 502; again in 2.0 s",
+        "failed   plan, attempt 1: HTTP 502; again in 2.0s",
         "step 16  plan started, attempt 2",
-        "step 16  plan done in 12 ms → book",
+        "step 16  plan done in 12ms → book",
         "waiting  book asks 'Book it?'  (a1)",
         f"ended    waiting  trip@{HEAD.id}",
     ]

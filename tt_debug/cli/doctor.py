@@ -6,11 +6,9 @@ import locale
 import os
 import platform
 import shutil
-import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Literal
 
 import click
@@ -110,6 +108,8 @@ def _clipboard(environ: Mapping[str, str]) -> Finding:
 
 def installation() -> Iterator[Finding]:
     """Python, SQLite and the libraries."""
+    import sqlite3  # deferred, as the help imports this module: 10 ms
+
     yield Finding("tt-debug", "ok", __version__)
     yield Finding("python", "ok", f"{platform.python_version()} ({sys.executable})")
     old = sqlite3.sqlite_version_info < WAL_MENDED
@@ -117,8 +117,8 @@ def installation() -> Iterator[Finding]:
         "sqlite",
         "warn" if old else "ok",
         sqlite3.sqlite_version,
-        "before 3.51.3 a WAL could be reset under another writer and lose pages; tt-debug takes a lock of its own "
-        "around every write of its own stores, other programs that write the same file need the newer SQLite"
+        "before 3.51.3 two writers could reset a WAL under each other and corrupt the file; tt-debug holds a lock of "
+        "its own around each of its writes, so several of it are safe; other writers of that file need the newer SQLite"
         if old
         else "",
     )
@@ -138,6 +138,8 @@ def _unneeded(name: str) -> str:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata  # 18 ms
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -192,7 +192,7 @@ def _card(header: Header) -> list[str]:
         "next": ", ".join(header.next),
         "status": header.status,
         "created": f"{tables.clock(header.created)} UTC" if header.created else "",
-        "size": "" if header.size is None else tables.human_size(header.size),
+        "size": "" if header.size is None else f"{header.size:,} bytes",
         "problem": header.problem or "",
     }
     return [f"{name:<12}{value}" for name, value in facts.items() if value]
@@ -240,12 +240,13 @@ def diff(front: Front, options: DiffOptions) -> ExitCode:
             answer = comparing.as_json_patch(changes)
         else:
             answer = [records.change_record(change) for change in changes]
+        lines = format_diff(changes, *(comparing.states(session, pair, ()) if not where else ()))
     if output.as_json:
         output.document("diff", answer)
     elif options.format != "text":
         output.text(json_text(answer, indent=2).split("\n"))
     else:
-        output.text(format_diff(changes))
+        output.text(lines)
     return ExitCode.DIFFERENCES if options.exit_code and changes else ExitCode.OK
 
 

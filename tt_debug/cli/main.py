@@ -15,6 +15,7 @@ from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Screen
 from tt_debug.errors import DebuggerError
 
+DEEPEST = 5_000
 HELP_WORDS = frozenset({"-h", "--help", "--version"})
 
 
@@ -84,6 +85,8 @@ def open_screen(screen: Screen) -> int:
 def main(arguments: Sequence[str] | None = None, front: Front | None = None) -> int:
     """Run one command line; answers the exit code and never raises."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    # msgpack holds 1,024 levels; the writer of JSON takes up to three calls for each.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     output.use_utf8()
     code = _guarded(words, front or Front(open_screen))
     try:

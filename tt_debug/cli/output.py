@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 
 from stores.model import Value
+from tt_debug.errors import DebuggerError
 from tt_debug.text import safe_text
 
 VERSION = 1
@@ -23,6 +24,10 @@ UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufe
 
 class ReaderGone(Exception):
     """Whoever read our stdout closed it; there is nobody left to tell."""
+
+
+class TooDeep(DebuggerError):
+    """A value that JSON could hold, but no JSON library of Python writes."""
 
 
 class Output:
@@ -54,9 +59,12 @@ class Output:
 
 
 def json_text(content: Value, indent: int | None = None) -> str:
-    """JSON that is safe to print: not one character that a terminal obeys. Raises ValueError for NaN."""
+    """JSON that is safe to print: not one character that a terminal obeys. Raises ValueError for NaN, TooDeep."""
     separators = (",", ": ") if indent else (",", ":")
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    except RecursionError:
+        raise TooDeep("the value is nested too deeply for JSON", hint="--path shows a part of it") from None
     return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 

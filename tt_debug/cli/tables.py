@@ -5,7 +5,6 @@ Pure. Cuts nothing unless a width in cells is given.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from itertools import pairwise
 from stores.model import Header, Ref, Task, ThreadInfo
 from stores.runs import Approval, Run, StepRecord, shown
 from tt_debug.session.thread_view import GraphRow
-from tt_debug.text import human_duration, human_size, one_line, safe_text
+from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
 
 GAP = "  "
 SHORTEST_ID = 8
@@ -248,33 +247,6 @@ def step_lines(steps: Iterable[StepRecord]) -> list[str]:
         for step in steps
     )
     return table(STEPS, rows)
-
-
-def cell_width(text: str) -> int:
-    """How many columns a terminal gives ``text``."""
-    if text.isascii():
-        return len(text)
-    return sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> int:
-    # Marks that join what stands before them, U+200D and the variation selectors among them, take no column.
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def clip(line: str, width: int) -> str:
-    """The beginning of ``line`` that fits, an ellipsis at its end where something is missing."""
-    if cell_width(line) <= width:
-        return line
-    used, kept = 1, []
-    for char in line:
-        used += _char_width(char)
-        if used > width:
-            break
-        kept.append(char)
-    return "".join(kept).rstrip() + "…"
 
 
 def clock(when: datetime | None) -> str:
