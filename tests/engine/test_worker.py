@@ -19,6 +19,7 @@ from tests.engine.flows import Bench, bench
 from tt_debug.engine.events import Event
 from tt_debug.engine.recover import RunLock, is_alive
 from tt_debug.engine.worker import WorkflowJob, run_workflow
+from tt_debug.errors import UsageError
 
 NODES = """
 import os, signal, time
@@ -134,6 +135,14 @@ def test_refusals_arrive_as_what_they_are(abcd: Bench, tmp_path: Path) -> None:
         run(abcd)
     assert caught.value.hint
     assert not list(abcd.folder.glob("*.locks"))
+
+
+def test_until_a_node_that_there_is_not_runs_nothing(abcd: Bench) -> None:
+    abcd.start({})
+    with pytest.raises(UsageError, match="flow 1 has no node 'E'") as caught:
+        run(abcd, until="E")
+    assert caught.value.hint == "its nodes are A, B, C, D"
+    assert abcd.store.run("run-t").status == RunStatus.PENDING
 
 
 def test_two_processes_want_the_same_run(abcd: Bench) -> None:

@@ -23,7 +23,7 @@ from tt_debug.engine.child import run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.events_pipe import open_events
 from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
-from tt_debug.errors import ChildFailed, DebuggerError
+from tt_debug.errors import ChildFailed, DebuggerError, UsageError
 
 if TYPE_CHECKING:
     from stores.protocol import RunStore
@@ -173,6 +173,11 @@ def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> Non
                 )
             definition = store.definition(run.workflow_hash)
             workflow = load_body(definition.body, definition.origin)
+            if job.until is not None and workflow.node(job.until) is None:
+                raise UsageError(
+                    f"{workflow.workflow_id} {workflow.version} has no node {job.until!r} to stop before",
+                    hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
+                )
             origin = Path(definition.origin).parent if definition.origin else None
             look_beside(job.folder or (str(origin) if origin else None))
             run = store.claim(job.run_id, uuid.uuid4().hex, os.getpid())
