@@ -197,7 +197,10 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class NewCheckpoint:
-    """A checkpoint about to be appended. The caller chooses the id once, so that a repeated append is recognised."""
+    """A checkpoint about to be appended. The caller chooses the id once, so that a repeated append is recognised.
+
+    A ``step`` of None is the parent's + 1, and −1 for a thread's first.
+    """
 
     ref: Ref
     parent: Ref | None

@@ -54,8 +54,8 @@ class Writer(Protocol):
     def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
         """Insert one checkpoint. The same id with the same content returns the one that is there.
 
-        ``fence`` is (run id, token). Raises Conflict for the same id with other content, LeaseLost for an old
-        token, Invalid (with the path) for a value the store would change or refuse.
+        ``fence`` is (run id, token). Raises Conflict for the same id with other content, NotFound for a parent
+        that is not there, LeaseLost for an old token, Invalid (with the path) for a value the store would change.
         """
         ...
 

@@ -78,7 +78,8 @@ def mask_password(url: str) -> str:
 
 def _absolute(path: str) -> Path:
     place = Path(path)
-    return (place.expanduser() if path.startswith("~") and not place.exists() else place).absolute()
+    # Resolved, so that a store has one name, and one set of locks, whatever link it was opened by.
+    return (place.expanduser() if path.startswith("~") and not place.exists() else place).resolve()
 
 
 def _mapping(url: str, query: str) -> dict[str, str]:

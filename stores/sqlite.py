@@ -91,7 +91,8 @@ class Reader:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        # SQLite follows a symbolic link, and keeps the companions beside the file it leads to.
+        self._path = path.resolve()
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
@@ -210,7 +211,7 @@ class WriteConnection:
     """
 
     def __init__(self, path: Path, lock: Path, *, create: bool = False) -> None:
-        self._path = path
+        self._path = path.resolve()
         self._create = create
         self._lock = threading.RLock()
         self._file_lock = FileLock(lock)

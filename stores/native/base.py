@@ -18,7 +18,7 @@ from stores.sqlite import Reader, WriteConnection, open_reading, open_writing
 
 def lock_path(path: Path) -> Path:
     """The file that is locked around each write transaction of a native store."""
-    return Path(f"{path}.wlock")
+    return Path(f"{path.resolve()}.wlock")
 
 
 def create_file(path: Path) -> None:
@@ -43,7 +43,7 @@ class NativeBase:
     """A native file, open: read-only connections for looking, one write connection made when first needed."""
 
     def __init__(self, path: Path, *, read_only: bool = True) -> None:
-        self._path = path
+        self._path = path.resolve()
         self._read_only = read_only
         self._reader: Reader = open_reading(path)
         self._writer: WriteConnection | None = None

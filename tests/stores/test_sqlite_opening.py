@@ -101,6 +101,24 @@ def test_looking_at_a_file_nobody_has_open_leaves_no_trace(tmp_path: Path, journ
     assert folder_as_it_is(tmp_path) == before
 
 
+def test_a_symbolic_link_leads_to_the_file_and_its_log(tmp_path: Path) -> None:
+    folder = tmp_path / "real"
+    folder.mkdir()
+    path = left_wal(folder)
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    before = folder_as_it_is(tmp_path)
+    with closing(open_reading(link)) as reader:
+        assert count(reader) == 9
+    assert folder_as_it_is(tmp_path) == before
+    native = native_file(folder / "native.sqlite")
+    (tmp_path / "native").symlink_to(native)
+    with closing(open_store(str(tmp_path / "native"), read_only=False)) as store:
+        assert store.info.path == str(native)
+        store.fork(store.head("trip"), "fork")  # type: ignore[attr-defined]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.db", "native", "real"]
+
+
 def test_a_log_that_was_left_behind_is_read_and_left_as_it_was(tmp_path: Path) -> None:
     path = left_wal(tmp_path)
     before = folder_as_it_is(tmp_path)
