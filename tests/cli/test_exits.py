@@ -49,6 +49,20 @@ def test_one_line_and_a_hint(run: Run, asked: Asked) -> None:
     assert ran.err == "tt-debug: error: page 7 is torn across lines\nhint: tt-debug doctor trip.db\n"
 
 
+def test_a_hint_names_the_store_that_was_typed(run: Run, asked: Asked) -> None:
+    asked.session.raises["plan"] = debugger.NotAHead("not a head", hint="tt-debug fork STORE 'trip@15'")
+    asked.says = True
+    assert run("resume", "my trip.db", "trip@15").err.endswith("hint: tt-debug fork 'my trip.db' 'trip@15'\n")
+    assert run("resume", "--yes", "a.db", "trip@15").err.endswith("hint: tt-debug fork STORE 'trip@15'\n")
+
+
+def test_notices_are_said_once_beside_the_answer(run: Run, asked: Asked) -> None:
+    asked.session.notices = ("version 99 is shown \x1b[31mas it is",)
+    ran = run("threads", "trip.db", "--json")
+    assert ran.err == "note: version 99 is shown ␛[31mas it is\n"
+    assert ran.data == []
+
+
 def test_session_is_closed_after_an_error(run: Run, asked: Asked) -> None:
     asked.session.raises["threads"] = store.Corrupt("torn")
     run("threads", "trip.db")

@@ -84,7 +84,9 @@ def test_a_reader_that_goes_away_ends_it_quietly() -> None:
 
 
 def test_an_odd_locale_breaks_nothing() -> None:
-    prints = "from tt_debug.cli import output as o; o.use_utf8(); o.Output(False).text(['\\u4eac\\u90fd \\ud83d'])"
+    prints = (
+        "from tt_debug.cli import output as o; o.prepare_streams(); o.Output(False).text(['\\u4eac\\u90fd \\ud83d'])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", prints],
         capture_output=True,
@@ -92,3 +94,24 @@ def test_an_odd_locale_breaks_nothing() -> None:
         env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
     )
     assert done.stdout.decode() == "京都 \ufffd\n"
+
+
+LISTS = "import sys; from tt_debug.cli.main import main; from tests.cli.fakes import Asked; "
+LISTS += "sys.exit(main(['export', 'trip.db', 'trip'], Asked().front()))"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_is_said() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", LISTS], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr == "tt-debug: error: the answer cannot be written to stdout: No space left on device\n"
+
+
+def test_a_closed_stdout_is_nobody_listening() -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, LISTS], capture_output=True, check=False
+    )
+    assert done.returncode == 0

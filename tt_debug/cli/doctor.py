@@ -16,7 +16,7 @@ import click
 from stores.errors import StoreError
 from tt_debug import __version__
 from tt_debug.cli.exits import ExitCode, code_of, masked
-from tt_debug.cli.front import Front
+from tt_debug.cli.front import Front, Wanted
 from tt_debug.cli.options import Target, gathered, looking_options
 from tt_debug.cli.output import Output
 
@@ -148,7 +148,7 @@ def _version(name: str) -> str | None:
 
 def store(front: Front, url: str) -> Iterator[Finding]:
     """What a store is and what may be done with it. Raises StoreError when it cannot be read."""
-    with front.looking(url) as session:
+    with front.session(Wanted(url, read_only=True)) as session:
         info = session.info
         yield Finding("store", "ok", f"{info.kind} {info.url}")
         threads = session.threads()

@@ -6,6 +6,7 @@ The only writer to stderr. Refuses to know commands; errors are mapped by class,
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import traceback
 from enum import IntEnum
@@ -19,6 +20,9 @@ from tt_debug import errors as debugger
 from tt_debug.text import safe_text
 
 URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
+
+
+STORE = re.compile(r"\bSTORE\b")
 
 
 class ExitCode(IntEnum):
@@ -64,9 +68,13 @@ def code_of(error: Exception) -> ExitCode:
     return next((code for kind, code in CODES if isinstance(error, kind)), ExitCode.BUG)
 
 
-def report(error: Exception) -> ExitCode:
-    """Say what went wrong and what to do next; answers the exit code."""
-    _complain(what=_sentence(error), details=_details(error), hint=_hint(error))
+def report(error: Exception, store: str = "STORE") -> ExitCode:
+    """Say what went wrong and what to do next; answers the exit code.
+
+    Hints name a store as STORE, as they come from where its name is not known; ``store`` is put there.
+    """
+    hint = STORE.sub(lambda _: shlex.quote(store), _hint(error)) if store != "STORE" else _hint(error)
+    _complain(what=_sentence(error), details=_details(error), hint=hint)
     return code_of(error)
 
 

@@ -70,8 +70,10 @@ class Front:
 
     @contextmanager
     def looking(self, store: str) -> Iterator[Session]:
-        """A session that cannot write."""
+        """A session that cannot write; what there is to know about the store is said."""
         with self.session(Wanted(store, read_only=True)) as session:
+            for notice in session.info.notices:
+                exits.narrate(f"note: {notice}")
             yield session
 
     @contextmanager

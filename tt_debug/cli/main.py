@@ -87,20 +87,20 @@ def main(arguments: Sequence[str] | None = None, front: Front | None = None) -> 
     words = list(sys.argv[1:] if arguments is None else arguments)
     # msgpack holds 1,024 levels; the writer of JSON takes up to three calls for each.
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
-    output.use_utf8()
-    code = _guarded(words, front or Front(open_screen))
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        output.silence()
-    return int(code)
+    output.prepare_streams()
+    return int(_guarded(words, front or Front(open_screen)))
 
 
 def _guarded(words: list[str], front: Front) -> ExitCode:
     try:
-        return _dispatch(words, front)
-    except (StoreError, DebuggerError, click.ClickException) as error:
+        code = _dispatch(words, front)
+        output.flush()
+        return code
+    except output.CannotPrint as error:
+        output.silence()
         return exits.report(error)
+    except (StoreError, DebuggerError, click.ClickException) as error:
+        return exits.report(error, _store_of(words))
     except (click.Abort, KeyboardInterrupt):
         exits.narrate("interrupted")
         return ExitCode.INTERRUPTED
@@ -110,6 +110,12 @@ def _guarded(words: list[str], front: Front) -> ExitCode:
     # The process boundary: whatever else comes is a fault of ours, and its traceback is kept, not shown.
     except Exception as error:  # noqa: BLE001
         return exits.report_bug(error)
+
+
+def _store_of(words: list[str]) -> str:
+    """The store that a command line names, as far as that can be seen without reading its options."""
+    named = len(words) > 1 and words[0] in commands.names() and not words[1].startswith("-")
+    return words[1] if named else "STORE"
 
 
 def _dispatch(words: list[str], front: Front) -> ExitCode:

@@ -10,7 +10,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from stores.model import Value
 from tt_debug.errors import DebuggerError
@@ -24,6 +25,10 @@ UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufe
 
 class ReaderGone(Exception):
     """Whoever read our stdout closed it; there is nobody left to tell."""
+
+
+class CannotPrint(DebuggerError):
+    """stdout takes no more: a full disk, a terminal that is gone."""
 
 
 class TooDeep(DebuggerError):
@@ -51,11 +56,8 @@ class Output:
             _write(safe_text(line) + "\n")
 
     def flush(self) -> None:
-        """Push everything out. Raises ReaderGone."""
-        try:
-            sys.stdout.flush()
-        except BrokenPipeError as error:
-            raise ReaderGone from error
+        """Push everything out. Raises ReaderGone, CannotPrint."""
+        flush()
 
 
 def json_text(content: Value, indent: int | None = None) -> str:
@@ -73,8 +75,19 @@ def line_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def use_utf8() -> None:
-    """Write UTF-8 whatever the locale says: JSON is UTF-8, and an odd name must not end a listing."""
+def flush() -> None:
+    """Push out what was printed, by whatever printed it. Raises ReaderGone, CannotPrint."""
+    with _failures_named():
+        sys.stdout.flush()
+
+
+def prepare_streams() -> None:
+    """Write UTF-8 whatever the locale says: JSON is UTF-8, and an odd name must not end a listing.
+
+    A stream that the caller has closed is replaced by one to nowhere.
+    """
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  # lives as long as the interpreter
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A test's captured stream has no encoding of its own to change.
         change = getattr(stream, "reconfigure", None)
@@ -88,7 +101,15 @@ def silence() -> None:
 
 
 def _write(text: str) -> None:
-    try:
+    with _failures_named():
         sys.stdout.write(text)
+
+
+@contextmanager
+def _failures_named() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError as error:
         raise ReaderGone from error
+    except OSError as error:
+        raise CannotPrint(f"the answer cannot be written to stdout: {error.strerror}") from error

@@ -50,7 +50,7 @@ THREADS = (
     Column("last node"),
     Column("status"),
     Column("step", right=True),
-    Column("checkpoints", right=True),
+    Column("count", right=True),
     Column("updated (UTC)"),
     Column("forked from"),
 )

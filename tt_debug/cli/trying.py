@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from stores.errors import Unreachable
 from stores.places import state_folder
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Screen
@@ -15,6 +17,9 @@ from tt_debug.cli.options import gathered
 from tt_debug.cli.output import Output
 from tt_debug.cli.screen import require_screen
 from tt_debug.session.plans import GraphTarget
+
+if TYPE_CHECKING:
+    from tt_debug.demo import DemoFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +38,10 @@ class DemoOptions:
 @gathered(DemoOptions)
 def demo(front: Front, options: DemoOptions) -> ExitCode:
     """Open a small example: one native store, one of LangGraph's."""
-    from tt_debug.demo import prepare
-
     only_named = options.print or options.as_json
     if not only_named:
         require_screen(front, "tt-debug demo --print")
-    files = prepare(state_folder() / "demo", options.reset)
+    files = _prepared(state_folder() / "demo", options.reset)
     graph = GraphTarget(files.graph, folder=Path(files.langgraph).parent)
     if not only_named:
         return ExitCode(front.open_screen(Screen((str(files.native), str(files.langgraph)), graph=graph, tour=True)))
@@ -49,3 +52,15 @@ def demo(front: Front, options: DemoOptions) -> ExitCode:
     else:
         output.text(f"{name.upper()}={shlex.quote(place)}" for name, place in places.items())
     return ExitCode.OK
+
+
+def _prepared(folder: Path, reset: bool) -> DemoFiles:
+    """Raises Unreachable where the files cannot be made."""
+    from tt_debug.demo import prepare  # zstandard, 10 ms
+
+    try:
+        return prepare(folder, reset)
+    except OSError as error:
+        raise Unreachable(
+            f"the example cannot be put into {folder}: {error.strerror}", hint="TT_DEBUG_HOME=FOLDER moves it"
+        ) from error
