@@ -221,7 +221,10 @@ def format_state(state: Mapping[str, Value]) -> list[str]:
 
 def _fits(value: Value, indent: str) -> bool:
     """Whether a container is better read on its one line."""
-    return _is_vector(unwrap(value)) or cell_width(one_line(value, SHORT + 1)) + len(indent) <= SHORT
+    inside = unwrap(value)
+    if isinstance(inside, list) and _message(inside[-1]) is not None:
+        return False
+    return _is_vector(inside) or cell_width(one_line(value)) + len(indent) <= SHORT
 
 
 def _parts(depth: int, inside: Value) -> Iterator[tuple[int, str, Value]]:
