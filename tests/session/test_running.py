@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from stores import create_native
 from stores.errors import Conflict, Invalid, NotFound, ReadOnly
 from stores.model import Change
 from tt_debug.demo import DemoFiles
 from tt_debug.errors import DefinitionChanged, NotAHead, UsageError, WaitingForAnswer
+from tt_debug.session.answers import yes
 from tt_debug.session.plans import RunRequest, RunResult
 from tt_debug.session.session import Session
 
@@ -165,3 +167,71 @@ def test_nothing_to_stop_is_said(native: Session, langgraph: Session) -> None:
     for session, thread in ((native, "trip-planner"), (langgraph, "trip-kyoto")):
         with pytest.raises(NotFound):
             session.stop(thread, "pause")
+
+
+FIVE = """
+workflow_id: five
+version: "1"
+nodes:
+  - {id: a, type: python, run: "five_nodes:a", next: b}
+  - {id: b, type: python, run: "five_nodes:b", next: c}
+  - {id: c, type: python, run: "five_nodes:c", next: d}
+  - {id: d, type: python, run: "five_nodes:d", next: ask}
+  - {id: ask, type: human_task, prompt: "Good?", next: null}
+"""
+NODES = """
+import os, pathlib, signal
+HERE = pathlib.Path(__file__).parent
+def note(name):
+    with open(HERE / "ran.txt", "a") as file:
+        file.write(name)
+    return {name: True}
+def a(state): return note("a")
+def b(state): return note("b")
+def c(state):
+    result = note("c")
+    if not (HERE / "survive").exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+def d(state): return note("d")
+"""
+
+
+@pytest.fixture
+def five(tmp_path: Path) -> tuple[Session, Path]:
+    (tmp_path / "five.yaml").write_text(FIVE)
+    (tmp_path / "five_nodes.py").write_text(NODES)
+    create_native(tmp_path / "five.db")
+    return Session.open(str(tmp_path / "five.db")), tmp_path
+
+
+def test_killed_inside_c_it_is_resumed_at_once_and_a_and_b_do_not_run_again(five: tuple[Session, Path]) -> None:
+    session, folder = five
+    result, _ = _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))
+    assert result.status == "crashed"
+    assert [run.status for run in session.runs("t")] == ["crashed"]
+    (folder / "survive").touch()
+    result, ran = _run(session, RunRequest("resume", session.resolve("t")))
+    assert (result.status, ran) == ("waiting", ["c", "d"])
+    assert (folder / "ran.txt").read_text() == "abccd"
+
+
+def test_a_dead_owners_run_is_cancelled_at_once(five: tuple[Session, Path]) -> None:
+    session, folder = five
+    _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))
+    session.stop("t", "cancel")
+    assert [run.status for run in session.runs("t")] == ["cancelled"]
+    with pytest.raises(NotAHead, match="cancelled"):
+        session.plan(RunRequest("resume", session.resolve("t")))
+
+
+def test_a_question_at_the_end_is_answered_and_the_run_then_ends(five: tuple[Session, Path]) -> None:
+    session, folder = five
+    (folder / "survive").touch()
+    _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))
+    question = session.approvals("t")[0]
+    assert yes(question) == {"approved": True}
+    session.answer(question.id, yes(question), "ann")
+    result, ran = _run(session, RunRequest("resume", session.resolve("t")))
+    assert (result.status, ran) == ("done", [])
+    assert session.load(session.resolve("t")).state["ask"] == {"approved": True}

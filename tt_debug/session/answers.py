@@ -28,6 +28,8 @@ class Answer:
 
 def yes(question: Approval) -> Value:
     """The value that says yes, or MISSING when a bare yes cannot answer this question."""
+    if _own(question):
+        return {"approved": True}
     actions = _actions(question.prompt)
     if actions:
         # langchain's HumanInTheLoopMiddleware asks for one decision a tool call.
@@ -37,6 +39,8 @@ def yes(question: Approval) -> Value:
 
 def no(question: Approval, reason: str) -> Answer:
     """The value that says no, with ``reason`` where there is a place for it; without any word for it, a rejection."""
+    if _own(question):
+        return Answer(reason, reject=True)
     actions = _actions(question.prompt)
     if actions:
         refusal = {"type": "reject", "message": reason} if reason else {"type": "reject"}
@@ -51,6 +55,12 @@ def no(question: Approval, reason: str) -> Answer:
         if question.schema or not reason:
             return Answer(value)
     return Answer(reason, reject=True)
+
+
+def _own(question: Approval) -> bool:
+    """A human task of our executor that says nothing about its answer: yes and no have one shape, so that an edge
+    may test ``approved``."""
+    return question.run_id is not None and question.schema is None
 
 
 def problem(question: Approval, value: Value) -> str:

@@ -13,6 +13,7 @@ from stores.errors import Conflict, Invalid, NotFound
 from stores.model import Header, Ref, Status, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval
+from tt_debug.session.answers import problem
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import every_header, every_thread
 
@@ -61,14 +62,9 @@ def answer(store: Store, journal: Journal, reply: Reply) -> Header:
 
 def check(question: Approval, value: Value) -> None:
     """Raises Invalid naming the place when the question has a schema that ``value`` breaks."""
-    if question.schema is None:
-        return
-    import jsonschema  # 60 ms, for answers only
-
-    problem = next(iter(jsonschema.Draft202012Validator(question.schema).iter_errors(value)), None)
-    if problem is not None:
-        place = problem.json_path.removeprefix("$.")
-        raise Invalid(f"the answer does not fit what {question.node} asks for: {place}: {problem.message}")
+    wrong = problem(question, value)
+    if wrong:
+        raise Invalid(f"the answer does not fit what {question.node} asks for: {wrong}")
 
 
 def _waiting(store: Store, journal: Journal, thread: str | None) -> Iterator[str]:

@@ -19,9 +19,11 @@ def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
         newest = view.headers.get(head)
         at = f"step {newest.step}" if newest is not None and newest.step is not None else head.id
         raise NotAHead(f"{place(header)} is not the head of {ref.thread!r} (that is {at})", hint=fork_hint(header))
-    if not header.next:
-        ended = "was cancelled" if header.status == Status.CANCELLED else "has run to its end"
-        raise NotAHead(f"{ref.thread!r} {ended}", hint=fork_hint(header, "EARLIER"))
+    if header.status == Status.CANCELLED:
+        raise NotAHead(f"{ref.thread!r} was cancelled", hint=fork_hint(header))
+    # A run whose last question was just answered has nothing left to run, and is still to be ended.
+    if not header.next and header.status != Status.PENDING:
+        raise NotAHead(f"{ref.thread!r} has run to its end", hint=fork_hint(header, "EARLIER"))
     return header
 
 

@@ -7,14 +7,16 @@ from dataclasses import replace
 from stores.errors import NotFound
 from stores.protocol import RunStore
 from stores.runs import Run, RunStatus
-from tt_debug.engine.recover import is_alive
+from tt_debug.engine import recover
 
 
 def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
     """Newest first. A run whose owner's kernel lock is free is crashed, whatever its row says."""
     path = store.info.path or ""
     return tuple(
-        replace(run, status=RunStatus.CRASHED) if run.status == RunStatus.RUNNING and not is_alive(path, run) else run
+        replace(run, status=RunStatus.CRASHED)
+        if run.status == RunStatus.RUNNING and not recover.is_alive(path, run)
+        else run
         for run in store.runs(thread)
     )
 
@@ -24,4 +26,4 @@ def stop(store: RunStore, thread: str, what: str) -> None:
     active = next((run for run in store.runs(thread) if run.status in RunStatus.ACTIVE), None)
     if active is None:
         raise NotFound(f"no active run on {thread!r}", hint="tt-debug runs STORE lists them")
-    store.request(active.run_id, what)
+    recover.stop(store, store.info.path or "", active.run_id, what)

@@ -64,7 +64,14 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         fork = forking.Fork(_required(request.ref), plan.thread)
         header = forking.fork(store, journal, fork)
         run = store.create_run(_new_run(plan, header.ref))
-    job = WorkflowJob(store.info.path or "", run.run_id, until=request.until, single_step=request.single_step)
+    given = request.workflow
+    job = WorkflowJob(
+        store.info.path or "",
+        run.run_id,
+        until=request.until,
+        single_step=request.single_step,
+        folder=str(given.absolute().parent) if given is not None else None,
+    )
     ended = run_workflow(job, on_event)
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
 
@@ -110,6 +117,8 @@ def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: W
     if not request.has_answer:
         raise waiting(question)
     asking.check(question, request.answer)
+    if question.kind == "question":  # about the step that was running; the answer is no part of the state
+        return _Start(ref.thread, state, (question.node,), header)
     answered = {**state, question.node: request.answer}
     return _Start(ref.thread, answered, _after(workflow, question.node, answered), header)
 
@@ -169,7 +178,7 @@ def _plan(request: RunRequest, workflow: Workflow, start: _Start) -> RunPlan:
         calls=calls(workflow, nodes),
         notes=start.notes + limits(workflow),
         definition=workflow.definition(),
-        code=_code(workflow),
+        code=workflow.code(),
     )
 
 
@@ -177,11 +186,6 @@ def _stops(request: RunRequest, workflow: Workflow, nodes: tuple[str, ...]) -> s
     if request.single_step:
         return "after this step"
     return f"before {request.until}" if request.until else ends(workflow, nodes)
-
-
-def _code(workflow: Workflow) -> str:
-    origin = workflow.definition().origin
-    return f"the functions that {Path(origin).name} names, beside it" if origin else ""
 
 
 def _start(store: RunStore, plan: RunPlan) -> Run:
@@ -210,7 +214,7 @@ def _resume(store: RunStore, plan: RunPlan) -> Run:
     if latest is None or latest.status in RunStatus.TERMINAL:
         store.put_definition(_definition(plan))
         return store.create_run(_new_run(plan, plan.base))
-    if latest.status == RunStatus.PENDING:
+    if latest.status in (RunStatus.PENDING, RunStatus.RUNNING):  # running: its owner is dead, the child claims it
         return latest
     return store.requeue(latest.run_id, request.until)
 
