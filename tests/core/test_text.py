@@ -247,7 +247,7 @@ def test_a_diff_as_text() -> None:
         '~ plan.status  "review" → "final"',
         '↷ plan.steps[0]  from plan.steps[2]  "c"',
         '~ n  1 → "1"  int → str',
-        "~ doc  The quick [-brown-]{+red+} fox jumps over the lazy…r the old tree until the [-dawn-]{+dusk+} comes.",
+        "~ doc  The quick [-brown-]{+red+} fox jumps over the lazy… the old tree until the [-dawn-]{+dusk+} comes.",
         "- gone  null",
         '~ ["x\\u001b[2J"]  1 → 2',
         "⋯ 2 keys unchanged",
