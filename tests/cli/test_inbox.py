@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import replace
 
 import pytest
 
@@ -82,8 +83,18 @@ def test_an_answer_that_is_no_json(run: Run, asked: Asked) -> None:
     assert asked.session.named("answer") == []
 
 
-def test_an_id_that_fits_two_questions(run: Run) -> None:
-    assert run("approve", "trip.db", "bb").code == 3
+def test_an_id_that_fits_two_questions(run: Run, asked: Asked) -> None:
+    assert run("approve", "trip.db", "bbcc").code == 2
+    assert run("answer", "trip.db", "bbcc", '"Ada"').code == 0
+    asked.session.questions = (FORMED, replace(FORMED, id="bbbb-3"))
+    assert run("approve", "trip.db", "bbbb").code == 3
+    assert run("approve", "trip.db", "bbbb-3").code == 0
+
+
+def test_a_few_letters_are_no_id(run: Run, asked: Asked) -> None:
+    asked.session.questions = (PLAIN,)
+    run("approve", "trip.db", "aaa")
+    assert asked.session.named("answer")[0][0] == "aaa", "the store refuses it"
 
 
 def test_a_question_that_was_answered_before_is_the_stores_to_explain(run: Run, asked: Asked) -> None:

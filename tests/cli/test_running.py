@@ -11,7 +11,7 @@ from stores.model import Status
 from tests.cli.conftest import Run
 from tests.cli.fakes import HEAD, Asked
 from tt_debug.engine.events import Event
-from tt_debug.session.plans import GraphTarget
+from tt_debug.session.plans import GraphTarget, RunPlan, RunRequest
 
 WHEN = "2026-09-14T09:12:01.000000Z"
 
@@ -202,6 +202,21 @@ def test_the_plan_of_a_batch_names_its_threads(run: Run, asked: Asked, people: P
     ran = run("run", __file__, "--inputs", str(people), "--id-path", "/id")
     assert ran.code == 6
     assert "threads       3, each like this: ada, 7, 京都" in ran.out
+
+
+def test_a_batch_goes_on_after_what_was_done_before(run: Run, asked: Asked, people: Path) -> None:
+    """The second time, threads of the first are there: the others still start."""
+
+    def plan(request: RunRequest) -> RunPlan:
+        if request.thread != "京都":
+            raise Conflict(f"thread {request.thread} exists")
+        return RunPlan("Run", request, "workflow", "京都", None, None, ("plan",), "the end")
+
+    asked.session.plan = plan  # type: ignore[method-assign]
+    ran = run("run", __file__, "--inputs", str(people), "--id-path", "id", "--yes", "--json")
+    assert ran.code == 4
+    assert [line["thread"] for line in ran.lines] == ["京都"]
+    assert ran.err.count("exists") == 2
 
 
 def test_a_thread_that_exists_does_not_stop_the_others(run: Run, asked: Asked, people: Path) -> None:

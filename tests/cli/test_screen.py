@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,43 @@ def test_one_word_too_many(run: Run, asked: Asked) -> None:
     assert run("trip.db", "other.db").code == 2
     assert run("trip.db", "--nonsense").code == 2
     assert asked.screens == []
+
+
+def test_the_demo_opens_both_files_with_a_tour(
+    run: Run, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path))
+    asked.screen = True
+    assert run("demo").code == 0
+    (screen,) = asked.screens
+    assert screen.tour
+    assert len(screen.stores) == 2
+    assert all(Path(store).is_file() for store in screen.stores)
+    places = run("demo", "--json").data
+    assert [places["native"], places["langgraph"]] == list(screen.stores)
+    assert screen.graph is not None
+    assert screen.graph.graph == places["graph"]
+
+
+def test_the_demos_places_are_shell_assignments(
+    run: Run, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "it's here"))
+    ran = run("demo", "--print")
+    assert ran.code == 0
+    assert asked.screens == []
+    shown = subprocess.run(
+        ["sh", "-c", f'{ran.out}\nprintf "%s\\n" "$NATIVE" "$LANGGRAPH"'], capture_output=True, text=True, check=True
+    )
+    assert all(Path(line).is_file() for line in shown.stdout.splitlines())
+
+
+def test_a_reset_makes_the_demo_anew(run: Run, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path))
+    native = Path(run("demo", "--json").data["native"])
+    fresh = native.read_bytes()
+    native.write_bytes(b"spoiled")
+    run("demo", "--json")
+    assert native.read_bytes() == b"spoiled"
+    run("demo", "--json", "--reset")
+    assert len(native.read_bytes()) == len(fresh)

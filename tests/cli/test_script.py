@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -254,6 +255,17 @@ def test_ctrl_c_stops_after_the_step_and_exits_130(shell: Shell, held: Mapping[s
     assert json.loads(out.splitlines()[-1])["status"] == "paused"
     assert shell.events("resume", held["store"], "a", "--yes")[-1]["status"] == "done"
     assert shell.data("show", held["store"], "a", "--path", "n")["value"] == 2
+
+
+def test_a_second_ctrl_c_kills_and_the_run_can_be_resumed(shell: Shell, held: Mapping[str, Any]) -> None:
+    child = held["child"]
+    # Repeated, as two signals that are not yet delivered are one.
+    while child.poll() is None:
+        child.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(0.2)
+    assert child.returncode == 130
+    assert shell.data("runs", held["store"])[0]["status"] == "crashed"
 
 
 def test_another_process_asks_it_to_pause(shell: Shell, held: Mapping[str, Any]) -> None:

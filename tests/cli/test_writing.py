@@ -101,6 +101,11 @@ def test_the_store_has_the_last_word(run: Run, asked: Asked) -> None:
     assert run("fork", "trip.db", "trip@0", "--set", "n=18446744073709551616").code == 2
 
 
+def test_code_without_a_run(run: Run, asked: Asked) -> None:
+    assert run("fork", "trip.db", "trip@0", "--graph", "agent").code == 2
+    assert asked.session.named("fork") == []
+
+
 def test_an_edit_says_that_it_becomes_the_head(run: Run) -> None:
     ran = run("edit", "trip.db", "trip@0", "--set", "n=3")
     assert (ran.code, ran.out) == (0, "trip@e1\n")

@@ -41,6 +41,8 @@ class ThreadOptions(Target):
     thread: str | None = None
 
 
+SHORTEST_PREFIX = 4
+
 some_thread = click.argument("thread", metavar="[THREAD]", required=False)
 
 
@@ -137,11 +139,13 @@ def _question(session: Session, text: str) -> Approval:
     An id that is not open goes on as it is: the store knows who answered it. Raises NotFound.
     """
     found = session.approvals()
-    exact = [asked for asked in found if asked.id == text] or [asked for asked in found if asked.id.startswith(text)]
-    if len(exact) == 1:
-        return exact[0]
-    if exact:
-        raise NotFound(f"{text!r} fits {len(exact)} open questions", hint="give more of the id")
+    fits = [asked for asked in found if asked.id == text]
+    if not fits and len(text) >= SHORTEST_PREFIX:
+        fits = [asked for asked in found if asked.id.startswith(text)]
+    if len(fits) > 1:
+        raise NotFound(f"{text!r} fits {len(fits)} open questions", hint="give more of the id")
+    if fits:
+        return fits[0]
     return Approval(text, "", "", "", "", None)
 
 

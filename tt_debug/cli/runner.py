@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import click
+
 from stores.model import Status, Value
 from tt_debug.cli import interrupts, records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.output import Output, ReaderGone
 from tt_debug.engine.events import Event
+from tt_debug.errors import ChildFailed
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.text import human_duration, one_line
 
@@ -60,7 +63,13 @@ class Runner:
         """
         self._last = None
         with interrupts.noticed() as interrupted:
-            result = self._session.execute(plan, self._tell)
+            try:
+                result = self._session.execute(plan, self._tell)
+            except ChildFailed as error:
+                # A second Ctrl-C kills the child: that is what the person wanted.
+                if interrupted():
+                    raise click.Abort from error
+                raise
             self._end(result)
             return ExitCode.INTERRUPTED if interrupted() else code_for(result.status)
 

@@ -31,7 +31,7 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output
 from tt_debug.cli.runner import Runner
-from tt_debug.errors import UsageError
+from tt_debug.errors import ChildFailed, UsageError
 from tt_debug.session.plans import RunPlan, RunRequest
 
 if TYPE_CHECKING:
@@ -97,15 +97,15 @@ def run(front: Front, options: RunOptions) -> ExitCode:
     new = _new_file(options)
     with _place_to_plan(new) as place, front.writing(replace(wanted, store=place or options.store)) as session:
         runner = Runner(front, session, output, yes=options.yes)
-        plan = session.plan(requests[0])
+        plan = _first_plan(session, requests)
         runner.agree(plan, _lines(plan, requests, new))
         if new is None:
-            return _run_all(runner, session, requests, plan)
+            return _run_all(runner, session, requests, options.store)
     from stores import create_native
 
     create_native(new)
     with front.writing(wanted) as session:
-        return _run_all(Runner(front, session, output, yes=True), session, requests, None)
+        return _run_all(Runner(front, session, output, yes=True), session, requests, options.store)
 
 
 def _new_file(options: RunOptions) -> Path | None:
@@ -142,16 +142,27 @@ def _lines(plan: RunPlan, requests: tuple[RunRequest, ...], new: Path | None) ->
     return tuple(lines)
 
 
-def _run_all(runner: Runner, session: Session, requests: tuple[RunRequest, ...], plan: RunPlan | None) -> ExitCode:
+def _first_plan(session: Session, requests: tuple[RunRequest, ...]) -> RunPlan:
+    """The plan that stands for all: of the first whose thread is new. Raises the first Conflict when none is."""
+    refused: list[Conflict] = []
+    for request in requests:
+        try:
+            return session.plan(request)
+        except Conflict as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def _run_all(runner: Runner, session: Session, requests: tuple[RunRequest, ...], store: str) -> ExitCode:
     """Run them one after the other; one that fails, or whose thread exists, does not keep the others from running."""
     if len(requests) == 1:
-        return runner.run(plan or session.plan(requests[0]))
+        return runner.run(session.plan(requests[0]))
     codes: set[ExitCode] = set()
     for request in requests:
         try:
             code = runner.run(session.plan(request))
-        except Conflict as error:
-            code = report(error)
+        except (Conflict, ChildFailed) as error:
+            code = report(error, store)
         codes.add(code)
         if code is ExitCode.INTERRUPTED:
             narrate("interrupted: the lines after this one were not started")

@@ -144,6 +144,10 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
 
     Nothing that is there changes. Prints the new head as a REF.
     """
+    if not options.run and (options.workflow or options.graph):
+        raise UsageError(
+            "--workflow and --graph say what to run, and there is no --run", hint="--adopt changes a fork's workflow"
+        )
     with front.writing(options.wanted()) as session:
         base = session.resolve(options.ref)
         edits = options.edits()
