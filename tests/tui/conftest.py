@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import unicodedata
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -30,6 +31,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+@pytest.fixture(autouse=True)
+def _no_colour_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal that runs the tests has no say in the theme."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
 @pytest.fixture
 def session() -> FakeSession:
     """The demo's threads."""
@@ -44,22 +51,32 @@ def hostile() -> FakeSession:
 
 async def wait_for(pilot: Pilot[Any], condition: Callable[[], object], what: str = "") -> None:
     """Let the app go on until ``condition`` holds; the test's own timeout is the bound."""
-    for _ in range(2000):
-        if condition():
-            return
+    while not condition():
         await pilot.pause()
-        # Yields to the loader's threads; nothing is measured by it.
-        await asyncio.sleep(0.005)
-    raise AssertionError(f"never happened: {what or condition}")
+        # Lets the loader's threads run; what is waited for is the condition.
+        await asyncio.sleep(0.001)
+
+
+async def settled(pilot: Pilot[Any], app: TtDebugApp) -> None:
+    """Until no call of the loader is waiting or running and its messages have been handled."""
+    await wait_for(pilot, lambda: not app.loader.busy)
+    await pilot.pause()
+    await pilot.pause()
 
 
 def screen_lines(app: TtDebugApp) -> list[str]:
-    """The text of the screen, line by line."""
-    from textual.widget import Widget
+    """The text of the screen on top, line by line."""
+    return [strip.text for strip in app.screen._compositor.render_strips()]
 
-    width, height = app.size
-    rows = [[" "] * width for _ in range(height)]
-    compositor = app.screen._compositor
-    strips = compositor.render_strips()
-    assert isinstance(app.screen, Widget)
-    return [strip.text for strip in strips] or ["".join(row) for row in rows]
+
+def screen_text(app: TtDebugApp) -> str:
+    """The text of the screen on top."""
+    return "\n".join(screen_lines(app))
+
+
+BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+
+
+def unsafe_characters(text: str) -> set[str]:
+    """What must never reach a terminal: controls (newline is the lines' own), bidi controls, surrogates."""
+    return {char for char in text if (unicodedata.category(char) in ("Cc", "Cs") and char != "\n") or char in BIDI}

@@ -1,22 +1,169 @@
-"""Home: listing, filter, order, preview, opening."""
+"""Home: listing, filter, order, preview, opening, and what it says when there is nothing or something is broken."""
 
 from __future__ import annotations
 
-from tests.tui.conftest import app_over, screen_lines, wait_for
-from tests.tui.fakes import FakeSession
+from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
+from tests.tui.fakes import FakeSession, demo_session
+from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.screens.home import HomeScreen
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.threads_view import ThreadsView
+from tt_debug.tui.widgets.title_bar import TitleBar
+
+
+def names(app: TtDebugApp) -> list[str]:
+    """The threads listed, top to bottom; a heading as its text."""
+    view = app.screen.query_one(ThreadsView)
+    rows = [view.row(number) for number in range(view.row_count)]
+    return [row.info.thread if row.info is not None else row.text for row in rows]
 
 
 async def test_home_lists_the_threads_newest_write_first(session: FakeSession) -> None:
     app = app_over(session)
     async with app.run_test(size=(80, 24)) as pilot:
-        await wait_for(pilot, lambda: app.screen.query_one(ThreadsView).row_count == 5)
+        await wait_for(pilot, lambda: len(names(app)) == 5)
         assert isinstance(app.screen, HomeScreen)
+        assert names(app)[0] == "screening-long-fork-1"
+        assert names(app)[-1] == "写作-plan"
+        title = app.screen.query_one(TitleBar).title
+        assert (title.waiting, title.failed, title.read_only) == (1, 1, False)
+        assert screen_lines(app)[-1].rstrip().endswith("? keys")
+
+
+async def test_each_status_has_a_word(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await settled(pilot, app)
+        text = screen_text(app)
+        for word in ("‖ waiting", "× failed", "✓ done"):
+            assert word in text
+
+
+async def test_the_filter_narrows_while_it_is_typed_and_esc_shows_all(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await pilot.press("slash", *"PLAN")
+        await pilot.pause()
+        assert names(app) == ["trip-planner", "plan-42", "写作-plan"]
+        assert "3 of 5" in screen_text(app)
+        await pilot.press("enter")
+        assert app.screen.focused is app.screen.query_one(ThreadsView)
+        assert len(names(app)) == 3
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(names(app)) == 5
+        await pilot.press("slash", *"zzz")
+        await settled(pilot, app)
+        assert "no thread with “zzz” in its name; Esc shows all" in screen_text(app)
+
+
+async def test_the_order_goes_round(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        newest = names(app)
+        await pilot.press("o")
+        await pilot.pause()
+        assert names(app) == sorted(newest, key=str.casefold)
+        await pilot.press("o")
+        await pilot.pause()
+        assert names(app)[0] == "写作-plan"
+        await pilot.press("o")
+        await pilot.pause()
+        assert names(app)[:2] == ["plan-42", "trip-planner"]
+        await pilot.press("o")
+        await pilot.pause()
+        assert names(app) == newest
+
+
+async def test_the_cursor_stays_on_its_thread(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await pilot.press("j", "j")
         view = app.screen.query_one(ThreadsView)
-        names = [view.row(n).info.thread for n in range(5)]  # type: ignore[union-attr]
-        assert names[0] == "screening-long-fork-1"
-        assert names[-1] == "写作-plan"
-        text = "\n".join(screen_lines(app))
-        assert "waiting" in text
-        assert text.rstrip().endswith("? keys")
+        await pilot.pause()
+        before = view.current
+        await pilot.press("o", "r")
+        await settled(pilot, app)
+        assert view.current is not None
+        assert before is not None
+        assert view.current.info == before.info
+
+
+async def test_the_preview_follows_the_cursor(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await pilot.press("j")
+        await wait_for(pilot, lambda: "book_hotel waits for an answer" in screen_text(app))
+        await pilot.press("j")
+        await wait_for(pilot, lambda: "booking.example" in screen_text(app))
+        await pilot.press("j")
+        await wait_for(pilot, lambda: "◇ screening-long-fork-1" in screen_text(app))
+
+
+async def test_a_fork_of_the_preview_opens(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        panel = app.screen.query_one("#forks", Panel)
+        await wait_for(pilot, lambda: panel.row_count == 1)
+        opened: list[str] = []
+        app.show_thread = lambda store, thread, ref=None, **rest: opened.append(thread)  # type: ignore[assignment,method-assign,return-value]
+        await pilot.press("3", "enter")
+        await pilot.pause()
+        assert opened == ["screening-long"]
+
+
+async def test_several_stores_stand_under_their_names() -> None:
+    first, second = demo_session(), demo_session()
+    second.label = "agent.sqlite"
+    app = app_over(first, second)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 12)
+        assert names(app)[0] == "demo.db · native"
+        assert names(app)[6] == "agent.sqlite · native"
+        await settled(pilot, app)
+        view = app.screen.query_one(ThreadsView)
+        assert view.cursor == 1, "a heading is passed over"
+        await pilot.press("j", "j", "j", "j", "j")
+        assert view.cursor == 7
+
+
+async def test_a_store_that_cannot_be_read_says_so_and_its_neighbour_lives_on() -> None:
+    good, bad = demo_session(), demo_session()
+    bad.label = "torn.db"
+    bad.broken.add("threads")
+    app = app_over(bad, good)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 7)
+        await settled(pilot, app)
+        assert "page 7" in names(app)[0]
+        assert "try: tt-debug doctor" in screen_text(app) or "try: tt-debug doctor" in names(app)[0]
+        assert "trip-planner" in screen_text(app)
+
+
+async def test_a_head_that_cannot_be_read_says_so_in_the_preview(session: FakeSession) -> None:
+    session.broken.add("load")
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_for(pilot, lambda: "page 7" in screen_text(app))
+        assert len(names(app)) == 5
+
+
+async def test_an_empty_store_says_what_to_do() -> None:
+    app = app_over(FakeSession())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await wait_for(pilot, lambda: "No threads in demo.db" in screen_text(app))
+        assert "tt-debug demo" in screen_text(app)
+
+
+async def test_the_command_of_this_screen_can_be_copied(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await pilot.press("Y")
+        assert app.clipboard == "tt-debug threads /tmp/demo.db"

@@ -121,6 +121,10 @@ class TtDebugApp(App[int]):
 
         return HomeScreen() if self.stores else StoresScreen(demo=self._demo)
 
+    def on_unmount(self) -> None:
+        """Threads that are idle end with the app; one that hangs is a daemon and is left to the system."""
+        self.loader.close()
+
     def on_bug(self, event: Bug) -> None:
         """A bug in a call: raised here, so that it ends the app with its traceback and is not swallowed."""
         raise event.error
@@ -156,6 +160,10 @@ class TtDebugApp(App[int]):
             self.ask_to_quit()
 
     # --- what a screen may ask for
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Ask the terminal to keep ``text``; a lone surrogate, which no terminal can be sent, becomes "?"."""
+        super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
 
     def note_done(self, words: str, command: str = "") -> None:
         """Remember what was done, for the list behind ``@``."""

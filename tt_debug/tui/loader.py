@@ -51,6 +51,7 @@ class Loader:
         self._workers = 0
         self._idle = 0
         self._running = 0
+        self._closed = False
 
     def call(
         self,
@@ -74,7 +75,8 @@ class Loader:
                 heapq.heapify(self._jobs)
             priority = PREFETCH if prefetch else DEMAND
             heapq.heappush(self._jobs, _Job(priority, number, owner, kind, lambda: answer(work())))
-            if not self._idle and self._workers < _WORKERS:
+            # An idle thread that was woken for another job still counts as idle, so jobs are compared, not zero.
+            if len(self._jobs) > self._idle and self._workers < _WORKERS:
                 self._workers += 1
                 threading.Thread(target=self._work, name=f"tt-loader-{self._workers}", daemon=True).start()
             self._wake.notify()
@@ -85,6 +87,13 @@ class Loader:
             job = _Job(DEMAND, next(self._numbers), owner, kind, lambda: answer(work()))
             self._running += 1
         threading.Thread(target=self._finish, args=(job, False), name=f"tt-run-{job.number}", daemon=True).start()
+
+    def close(self) -> None:
+        """No more calls are started; threads that are idle end. Waits for nothing."""
+        with self._wake:
+            self._closed = True
+            self._jobs.clear()
+            self._wake.notify_all()
 
     @property
     def busy(self) -> bool:
@@ -103,10 +112,12 @@ class Loader:
     def _work(self) -> None:
         while True:
             with self._wake:
-                while not self._jobs:
+                while not self._jobs and not self._closed:
                     self._idle += 1
                     self._wake.wait()
                     self._idle -= 1
+                if self._closed:
+                    return
                 job = heapq.heappop(self._jobs)
                 self._running += 1
             self._finish(job, job.priority == DEMAND)

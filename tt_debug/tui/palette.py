@@ -24,6 +24,9 @@ PLACE: Final = re.compile(r"^(?:go to |step )?(?P<place>-?\d+%?|[0-9a-f]{4,}[0-9
 
 THREADS_SHOWN: Final = 50
 
+FIRST: Final = 1e9
+"""A score above any match: what was typed is a place, whatever else it resembles."""
+
 
 class Entry(NamedTuple):
     """One thing that can be chosen."""
@@ -71,7 +74,7 @@ class Commands(_Entries):
         go_to = getattr(self.screen, "go_to", None)
         if go_to is not None and (place := PLACE.match(query.strip())):
             text = place["place"]
-            yield self.found(1.0, Entry(f"go to {_place_words(text)}", partial(go_to, text), "on this line"))
+            yield self.found(FIRST, Entry(f"go to {_place_words(text)}", partial(go_to, text), "on this line"))
         matcher = self.matcher(query)
         for entry in actions(self.tt, self.screen):
             if (score := matcher.match(entry.title)) > 0:

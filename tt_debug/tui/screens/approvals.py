@@ -131,8 +131,7 @@ class ApprovalsScreen(BaseScreen):
         if row is None:
             panel.show(())
             return
-        width = max(panel.scrollable_content_region.width - 2, 30)
-        panel.show(request_lines(row.question, width, self.tt.glyphs))
+        panel.show(request_lines(row.question, panel.text_width, self.tt.glyphs))
 
     # --- answering
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from tt_debug.tui.actions import ROWS, Action, Safety, for_screen, shown_key
 from tt_debug.tui.actions import bindings as bindings_of
-from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
@@ -41,12 +41,27 @@ class HelpScreen(BaseScreen):
         view.focus()
 
     def _show(self, text: str) -> None:
+        panel = self.query_one("#help", Panel)
         lines: list[Line] = []
+        headings: set[int] = set()
         for title, actions in sections(self._where):
             found = [action for action in actions if text in f"{action.title} {action.help}".casefold()]
-            if found:
-                lines += [(Piece(title, "primary"),), *(action_line(each, self.tt.glyphs.ascii) for each in found), ()]
-        self.query_one("#help", Panel).show(lines[:-1])
+            if not found:
+                continue
+            headings.update((len(lines) - 1, len(lines)))
+            lines.append((Piece(title, "primary"),))
+            for action in found:
+                first, *rest = action_lines(action, panel.text_width, self.tt.glyphs.ascii)
+                lines.append(first)
+                headings.update(range(len(lines), len(lines) + len(rest)))
+                lines += rest
+            lines.append(())
+        panel.show(lines[:-1], headings=frozenset(headings))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrapped lines follow the width."""
+        super().on_resize(event)
+        self.call_after_refresh(self._show, self.query_one("#filter", Input).value.casefold())
 
     def act_list_filter(self) -> None:
         """Search the keys."""
@@ -89,14 +104,12 @@ def sections(where: str) -> list[tuple[str, tuple[Action, ...]]]:
     return [part for part in parts if part[1]]
 
 
-def action_line(action: Action, ascii_only: bool = False) -> Line:
-    """One action: keys, title, help, and what it may touch where that is more than looking."""
+def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[Line]:
+    """One action: keys, title, help with its command, wrapped beside them; and what it may touch beyond looking."""
     keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys)
-    safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}  "
-    return (
-        Piece(f"  {keys:<14}", "accent"),
-        Piece(f"{action.title:<24}", "strong"),
-        Piece(safety, _INKS[action.safety]),
-        Piece(f"{action.help}", "plain"),
-        Piece(f"  {action.cli}" if action.cli else "", "muted"),
-    )
+    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{action.title:<22} ", "strong"))
+    safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
+    told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
+    first, *rest = wrap(told, max(width - cells(label), 20))
+    blank = Piece(" " * cells(label))
+    return [(*label, *first), *((blank, *line) for line in rest)]

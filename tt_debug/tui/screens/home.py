@@ -24,7 +24,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.app import Listing
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, summary_line
+from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -112,7 +112,7 @@ class HomeScreen(BaseScreen):
                 self._set_listing(number, replace(listing, problem=f"{event.text} {event.hint}".strip(), read=True))
                 return
         if event.kind == "preview":
-            self.query_one("#messages", Panel).show(preview_lines(None, f"{event.text} {event.hint}"))
+            self._say_in_preview(f"{event.text} {event.hint}")
             return
         super().on_failed(event)
 
@@ -216,7 +216,7 @@ class HomeScreen(BaseScreen):
         self.query_one("#details", Panel).show(detail_lines(row.info, listing.store.session.info))
         head = row.info.head
         if head is None:
-            self.query_one("#messages", Panel).show(preview_lines(None, "this thread has no checkpoint"))
+            self._say_in_preview("this thread has no checkpoint")
             return
         load = partial(listing.store.session.load, head)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
@@ -227,8 +227,13 @@ class HomeScreen(BaseScreen):
         if row is None or row.info is None or (row.store, row.info.thread) != (event.store, event.thread):
             return
         lines = [summary_line(row.info, row.forks, self.tt.glyphs)]
-        lines += preview_lines(event.checkpoint, "", self.tt.glyphs)
-        self.query_one("#messages", Panel).show(lines)
+        panel = self.query_one("#messages", Panel)
+        lines += preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs)
+        panel.show(lines)
+
+    def _say_in_preview(self, problem: str) -> None:
+        panel = self.query_one("#messages", Panel)
+        panel.show(problem_lines(problem, panel.text_width))
 
     @on(RowView.Opened, "#threads")
     def _opened(self, event: RowView.Opened) -> None:

@@ -29,6 +29,17 @@ def cut(text: str, cells: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, room).rstrip(" ") + ellipsis
 
 
+def wrap_text(text: str, cells: int) -> list[str]:
+    """``text`` broken at blanks into lines of at most ``cells`` cells; a longer word is cut."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= cells:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(cut(word, cells))
+    return lines
+
+
 class Line:
     """A row of ``width`` cells. Pieces are added from the left; `right` fills from the right edge at the end."""
 

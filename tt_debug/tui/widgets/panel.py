@@ -18,16 +18,29 @@ class Panel(RowView):
         self._empty = empty
         self._lines: tuple[Pieces, ...] = ()
         self.keys: tuple[object, ...] = ()
+        self._headings: frozenset[int] = frozenset()
 
-    def show(self, lines: Sequence[Pieces], keys: Sequence[object] = ()) -> None:
-        """Show these lines; the cursor goes to the first one."""
+    def show(
+        self, lines: Sequence[Pieces], keys: Sequence[object] = (), headings: frozenset[int] = frozenset()
+    ) -> None:
+        """Show these lines; the cursor goes to the first one that is not among ``headings``."""
         self._lines = tuple(lines)
         self.keys = tuple(keys)
+        self._headings = headings
         self.set_rows(len(self._lines), cursor=0)
+
+    @property
+    def text_width(self) -> int:
+        """Cells for a line's text, inside the margins."""
+        return max(self.scrollable_content_region.width - 2, 20)
 
     def key(self, row: int) -> object:
         """What a line stands for, None when it stands for nothing."""
         return self.keys[row] if row < len(self.keys) else None
+
+    def selectable(self, row: int) -> bool:
+        """Headings are passed over."""
+        return row not in self._headings
 
     def empty_text(self) -> str:
         """What belongs here."""

@@ -19,10 +19,11 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.theme import INKS
-from tt_debug.tui.widgets.line import Line
+from tt_debug.tui.widgets.line import Line, wrap_text
 
 
 class RowView(ScrollView, can_focus=True):
@@ -181,9 +182,11 @@ class RowView(ScrollView, can_focus=True):
         return strip.apply_style(base).apply_offsets(0, row)
 
     def _blank(self, row: int, width: int, base: Style) -> Strip:
-        if row == 0 and self.row_count == 0 and (text := self.empty_text()):
-            segments = self.line(width).add(f" {text}", self.ink("muted")).segments()
-            return Strip(segments).adjust_cell_length(width).apply_style(base)
+        if self.row_count == 0:
+            said = wrap_text(safe_text(self.empty_text()), width - 2)
+            if 0 <= row < len(said):
+                segments = self.line(width).add(f" {said[row]}", self.ink("muted")).segments()
+                return Strip(segments).adjust_cell_length(width).apply_style(base)
         return Strip.blank(width, base)
 
     def _cursor_strip(self, strip: Strip) -> Strip:
