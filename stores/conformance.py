@@ -1,9 +1,7 @@
-"""The contract of `stores.protocol` as tests: an adapter passes it by subclassing, over a real store.
+"""The contract of `stores.protocol` as tests: an adapter passes it by subclassing StoreConformance and
+WriterConformance, with two pytest fixtures: ``sample``, a real store holding SAMPLE, opened for writing where the
+adapter writes, and ``frozen``, the same opened read-only.
 
-    class TestMine(StoreConformance, WriterConformance): ...
-
-with two pytest fixtures beside it (or in it): ``sample``, a store holding SAMPLE and opened for writing where the
-adapter writes; ``frozen``, the same opened read-only.
 A declared capability is tested; an undeclared one must answer `Unsupported`.
 """
 

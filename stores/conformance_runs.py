@@ -14,7 +14,7 @@ import pytest
 
 from stores.errors import Conflict, LeaseLost, NotFound
 from stores.ids import new_id
-from stores.model import Capability, Header, NewCheckpoint, Ref, Status
+from stores.model import Capability, Change, Header, NewCheckpoint, Ref, Status
 from stores.protocol import RunStore
 from stores.runs import Approval, Definition, Run, RunStatus, StepCommit, StepRecord
 
@@ -251,3 +251,14 @@ class RunStoreConformance:
         edited = sample.fork(head, THREAD)
         assert sample.head(THREAD) == edited.ref
         assert _status(sample) == Status.PAUSED
+
+    @_with_runs
+    def test_a_run_whose_owner_died_can_be_set_aside_for_an_edit(self, sample: AnyStore) -> None:
+        _create(sample)
+        run = sample.claim("r1", "me", 1)
+        sample.start_step("r1", run.token, StepRecord("r1", 0, "plan"))
+        assert sample.finish("r1", run.token, RunStatus.CRASHED).status == RunStatus.CRASHED
+        edited = sample.fork(sample.head(THREAD), THREAD, [Change("change", ("city",), "Oslo", "Rome")])
+        assert (_status(sample), sample.head(THREAD)) == (Status.CRASHED, edited.ref)
+        assert sample.requeue("r1", None).status == RunStatus.PENDING
+        assert sample.claim("r1", "you", 2).token == 2

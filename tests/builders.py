@@ -18,7 +18,7 @@ from stores.conformance import SAMPLE
 from stores.model import NewCheckpoint
 from stores.native.sqlite import NativeStore, create_native
 
-DATA: Final = Path(__file__).parent / "data"
+KEPT: Final = Path(__file__).parent / "data"
 
 
 def native_file(path: Path, checkpoints: Iterable[NewCheckpoint] = SAMPLE) -> Path:
@@ -54,5 +54,5 @@ def sql_file(path: Path, script: str) -> Path:
 def langgraph_file(name: str, folder: Path) -> Path:
     """A file that LangGraph wrote, of tests/data/langgraph, unpacked into ``folder``."""
     target = folder / name
-    target.write_bytes(lzma.decompress((DATA / "langgraph" / f"{name}.xz").read_bytes()))
+    target.write_bytes(lzma.decompress((KEPT / "langgraph" / f"{name}.xz").read_bytes()))
     return target

@@ -7,71 +7,17 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-import stores.sqlite
 from stores import open_store
 from stores.conformance import folder_as_it_is
-from stores.errors import Busy, Conflict, Corrupt, ReadOnly, StoreError, Unreachable
-from stores.locks import FileLock
-from stores.sqlite import Reader, foreign_lock, open_reading, open_writing
+from stores.errors import Corrupt, ReadOnly, StoreError, Unreachable
+from stores.sqlite import open_reading
 from tests.builders import langgraph_file, native_file, table_file
-
-COUNT = "SELECT count(*) FROM history"
-INSERT = "INSERT INTO history (run, id, payload) VALUES ('new', 'x', '{}')"
-
-# Runs SQL statements from stdin, one a line, on one connection, and answers each with what it gave.
-PEER = """
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
-for line in sys.stdin:
-    try:
-        print(db.execute(line).fetchall(), flush=True)
-    except sqlite3.Error as error:
-        print(error, flush=True)
-"""
-
-
-class Peer:
-    """Another process with the file open."""
-
-    def __init__(self, path: Path) -> None:
-        self._child = subprocess.Popen(
-            [sys.executable, "-c", PEER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def __call__(self, sql: str) -> str:
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._child.stdin.write(sql + "\n")
-        self._child.stdin.flush()
-        return self._child.stdout.readline().strip()
-
-    def end(self) -> None:
-        """Close the database properly."""
-        self._child.communicate()
-
-    def kill(self) -> None:
-        """Leave everything as it lies."""
-        self._child.kill()
-        self._child.communicate()
-
-
-@contextmanager
-def peer(path: Path) -> Iterator[Peer]:
-    other = Peer(path)
-    try:
-        yield other
-    finally:
-        other.kill()
-
-
-def count(reader: Reader) -> int:
-    return int(reader.read(lambda db: db.execute(COUNT).fetchone())[0])
+from tests.stores.peers import COUNT, INSERT, Peer, count, peer
 
 
 def left_wal(folder: Path) -> Path:
@@ -242,19 +188,6 @@ def test_a_reading_connection_cannot_write(tmp_path: Path) -> None:
             db.execute(INSERT)
 
 
-def test_looking_does_not_drop_the_locks_of_this_process(tmp_path: Path) -> None:
-    path = table_file(tmp_path / "app.db")
-    with ExitStack() as stack:
-        writing = stack.enter_context(closing(open_writing(path, tmp_path / "lock")))
-        other = stack.enter_context(peer(path))
-        with writing.transaction() as db:
-            db.execute(INSERT)
-            with closing(open_reading(path)) as reader:
-                assert count(reader) == 8
-            assert "locked" in other("BEGIN IMMEDIATE")
-        assert other("BEGIN IMMEDIATE") == "[]"
-
-
 def nothing(folder: Path) -> Path:
     return folder / "absent" / "app.db"
 
@@ -336,59 +269,3 @@ def test_a_folder_that_may_not_be_written_can_be_looked_at(kind: str) -> None:
         assert {name: told[0] for name, told in folder_as_it_is(folder).items() if not name.endswith("-shm")} == {
             name: told[0] for name, told in before.items() if not name.endswith("-shm")
         }
-
-
-def test_an_error_in_a_transaction_leaves_everything_as_it_was(tmp_path: Path) -> None:
-    path = table_file(tmp_path / "app.db")
-    with closing(open_writing(path, tmp_path / "lock")) as writing, closing(open_reading(path)) as reader:
-        with pytest.raises(Conflict), writing.transaction() as db:  # noqa: PT012 (the first write is what must go)
-            db.execute(INSERT)
-            db.execute("CREATE UNIQUE INDEX one_of_each ON history (run)")
-        assert count(reader) == 8
-        with writing.transaction() as db:
-            db.execute(INSERT)
-        assert count(reader) == 9
-
-
-def test_writing_makes_no_file(tmp_path: Path) -> None:
-    writing = open_writing(tmp_path / "absent.db", tmp_path / "lock")
-    with pytest.raises(Unreachable), writing.transaction():
-        pass
-    writing.close()
-    assert not (tmp_path / "absent.db").exists()
-
-
-def test_a_lock_that_is_held_is_named_after_a_bounded_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.05)
-    path = table_file(tmp_path / "app.db", journal_mode="wal")
-    lock = FileLock(tmp_path / "lock")
-    lock.take(0)
-    with closing(open_writing(path, tmp_path / "lock")) as writing:
-        with pytest.raises(Busy, match=f"process {os.getpid()}"), writing.transaction():
-            pass
-        lock.free()
-        with peer(path) as other:
-            other("BEGIN IMMEDIATE")
-            with pytest.raises(Busy, match="locked by another process"), writing.transaction():
-                pass
-            other("COMMIT")
-            with writing.transaction() as db:
-                db.execute(INSERT)
-    lock.close()
-
-
-def test_the_last_to_close_leaves_no_log_behind(tmp_path: Path) -> None:
-    path = native_file(tmp_path / "native.sqlite")
-    assert sorted(folder_as_it_is(tmp_path)) == ["native.sqlite", "native.sqlite.wlock"]
-    with closing(open_store(str(path), read_only=False)) as store:
-        store.fork(store.head("trip"), "fork")  # type: ignore[attr-defined]
-        assert store.head("fork").thread == "fork"
-    assert sorted(folder_as_it_is(tmp_path)) == ["native.sqlite", "native.sqlite.wlock"]
-
-
-def test_a_strangers_file_is_locked_in_our_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
-    lock = foreign_lock(tmp_path / "app.db")
-    assert lock.is_relative_to(tmp_path / "home")
-    assert lock == foreign_lock(tmp_path / "x" / ".." / "app.db")
-    assert lock != foreign_lock(tmp_path / "other.db")

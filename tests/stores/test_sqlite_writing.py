@@ -1,0 +1,87 @@
+"""Writing to SQLite files: one locked transaction, bounded waits, nothing made beside what is not there."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+import stores.sqlite
+from stores import open_store
+from stores.conformance import folder_as_it_is
+from stores.errors import Busy, Conflict, Unreachable
+from stores.locks import FileLock
+from stores.sqlite import foreign_lock, open_reading, open_writing
+from tests.builders import native_file, table_file
+from tests.stores.peers import INSERT, count, peer
+
+
+def test_an_error_in_a_transaction_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "app.db")
+    with closing(open_writing(path, tmp_path / "lock")) as writing, closing(open_reading(path)) as reader:
+        with pytest.raises(Conflict), writing.transaction() as db:  # noqa: PT012 (the first write is what must go)
+            db.execute(INSERT)
+            db.execute("CREATE UNIQUE INDEX one_of_each ON history (run)")
+        assert count(reader) == 8
+        with writing.transaction() as db:
+            db.execute(INSERT)
+        assert count(reader) == 9
+
+
+def test_writing_makes_no_file(tmp_path: Path) -> None:
+    writing = open_writing(tmp_path / "absent.db", tmp_path / "lock")
+    with pytest.raises(Unreachable), writing.transaction():
+        pass
+    writing.close()
+    assert not (tmp_path / "absent.db").exists()
+
+
+def test_a_lock_that_is_held_is_named_after_a_bounded_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.05)
+    path = table_file(tmp_path / "app.db", journal_mode="wal")
+    lock = FileLock(tmp_path / "lock")
+    lock.take(0)
+    with closing(open_writing(path, tmp_path / "lock")) as writing:
+        with pytest.raises(Busy, match=f"process {os.getpid()}"), writing.transaction():
+            pass
+        lock.free()
+        with peer(path) as other:
+            other("BEGIN IMMEDIATE")
+            with pytest.raises(Busy, match="locked by another process"), writing.transaction():
+                pass
+            other("COMMIT")
+            with writing.transaction() as db:
+                db.execute(INSERT)
+    lock.close()
+
+
+def test_the_last_to_close_leaves_no_log_behind(tmp_path: Path) -> None:
+    path = native_file(tmp_path / "native.sqlite")
+    assert sorted(folder_as_it_is(tmp_path)) == ["native.sqlite", "native.sqlite.wlock"]
+    with closing(open_store(str(path), read_only=False)) as store:
+        store.fork(store.head("trip"), "fork")  # type: ignore[attr-defined]
+        assert store.head("fork").thread == "fork"
+    assert sorted(folder_as_it_is(tmp_path)) == ["native.sqlite", "native.sqlite.wlock"]
+
+
+def test_a_strangers_file_is_locked_in_our_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    lock = foreign_lock(tmp_path / "app.db")
+    assert lock.is_relative_to(tmp_path / "home")
+    assert lock == foreign_lock(tmp_path / "x" / ".." / "app.db")
+    assert lock != foreign_lock(tmp_path / "other.db")
+
+
+def test_looking_does_not_drop_the_locks_of_this_process(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "app.db")
+    with ExitStack() as stack:
+        writing = stack.enter_context(closing(open_writing(path, tmp_path / "lock")))
+        other = stack.enter_context(peer(path))
+        with writing.transaction() as db:
+            db.execute(INSERT)
+            with closing(open_reading(path)) as reader:
+                assert count(reader) == 8
+            assert "locked" in other("BEGIN IMMEDIATE")
+        assert other("BEGIN IMMEDIATE") == "[]"
