@@ -102,7 +102,9 @@ def _key(key: Value) -> str:
 def _atom(value: Value) -> str:
     if isinstance(value, str):
         cut = value[: 8 * LONGEST]
-        return f'"{safe_text(cut)}{"…" if len(cut) < len(value) else ""}"'
+        # As in JSON, so that a text cannot pass for two values.
+        quoted = safe_text(cut).replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{quoted}{"…" if len(cut) < len(value) else ""}"'
     if isinstance(value, Opaque):
         return f"<{safe_text(value.kind)} {human_size(value.size)}>"
     if isinstance(value, bytes):
@@ -229,8 +231,9 @@ def _fits(value: Value, indent: str) -> bool:
 
 def _parts(depth: int, inside: Value) -> Iterator[tuple[int, str, Value]]:
     if isinstance(inside, list):
+        width = len(f"[{min(len(inside), MOST_ITEMS) - 1}]")
         for at, item in enumerate(inside[:MOST_ITEMS]):
-            yield depth, f"[{at}]", item
+            yield depth, f"[{at}]".ljust(width), item
     else:
         shown = list(inside.items())[:MOST_ITEMS]
         width = max((cell_width(_key(key)) for key, _ in shown), default=0)

@@ -145,6 +145,7 @@ LINES: list[tuple[Value, str]] = [
     (1.0, "1.0"),
     (float("nan"), "NaN"),
     ("a\nb", '"a⏎b"'),
+    ('a" → "b\\', r'"a\" → \"b\\"'),
     ({}, "{}"),
     ([], "[]"),
     ({"city": "Kyoto", "nights": [3, 4]}, '{city: "Kyoto", nights: [3, 4]}'),
@@ -280,7 +281,7 @@ def test_a_state_as_text() -> None:
         f'    city  "{long}"',
         f'    京    "{long}"',
         "  many  60 items",
-        *(f"    [{n}]  {n}" for n in range(50)),
+        *(f"    {f'[{n}]':4}  {n}" for n in range(50)),
         "    ⋯ 10 more",
         "n         1",
     ]
