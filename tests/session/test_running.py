@@ -216,6 +216,16 @@ def test_killed_inside_c_it_is_resumed_at_once_and_a_and_b_do_not_run_again(five
     assert (folder / "ran.txt").read_text() == "abccd"
 
 
+def test_after_a_kill_the_thread_can_be_edited_and_goes_on_from_the_edit(five: tuple[Session, Path]) -> None:
+    session, folder = five
+    _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))
+    (folder / "survive").touch()
+    edited = session.edit(session.resolve("t"), (Change("add", ("extra",), new=1),))
+    result, ran = _run(session, RunRequest("resume", edited.ref))
+    assert (result.status, ran) == ("waiting", ["c", "d"])
+    assert session.load(session.resolve("t")).state["extra"] == 1
+
+
 def test_a_dead_owners_run_is_cancelled_at_once(five: tuple[Session, Path]) -> None:
     session, folder = five
     _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))

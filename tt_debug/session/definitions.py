@@ -7,19 +7,14 @@ from stores.protocol import RunStore
 from stores.runs import Definition
 from tt_debug.session.thread_view import ThreadView
 
-ADOPTED = "workflow"  # the key in a fork's meta that binds it, and what descends from it, to a definition's hash
+ADOPTED = "workflow_hash"  # the key in a checkpoint's meta that binds it, and what descends from it, to a definition
 
 
 def definition_of(store: RunStore, view: ThreadView, ref: Ref) -> Definition | None:
-    """The nearest on the way up: one that a fork adopted, or that of the newest run of a thread passed through."""
-    threads: set[str] = set()
+    """The one the checkpoint is bound to; where no run has written yet, that of the newest run of its thread."""
     for above in reversed(view.line(ref)):
-        adopted = view.headers[above].meta.get(ADOPTED)
-        if isinstance(adopted, str):
-            return store.definition(adopted)
-        if above.thread not in threads:
-            threads.add(above.thread)
-            runs = store.runs(above.thread)
-            if runs:
-                return store.definition(runs[0].workflow_hash)
-    return None
+        bound = view.headers[above].meta.get(ADOPTED)
+        if isinstance(bound, str):
+            return store.definition(bound)
+    runs = store.runs(ref.thread)
+    return store.definition(runs[0].workflow_hash) if runs else None

@@ -17,6 +17,7 @@ from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
 from tt_debug.session.journal import Journal
+from tt_debug.session.owners import settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
             f"{ref.id} is not the head of {ref.thread!r} (that is {head.id})",
             hint="fork there instead: the thread itself goes on from its head only",
         )
+    if isinstance(store, RunStore):
+        settle(store, ref.thread)
     return _writer(store).fork(ref, ref.thread, changes)
 
 

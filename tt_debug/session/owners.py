@@ -21,6 +21,16 @@ def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
     )
 
 
+def settle(store: RunStore, thread: str) -> None:
+    """Record a run whose owner died as crashed, so that its thread can be edited. A living run is left alone."""
+    path = store.info.path or ""
+    for run in store.runs(thread):
+        if run.status == RunStatus.RUNNING:
+            with recover.RunLock(path, run.run_id) as lock:
+                if lock.acquire():
+                    store.finish(run.run_id, run.token, RunStatus.CRASHED)
+
+
 def stop(store: RunStore, thread: str, what: str) -> None:
     """Ask the thread's active run to "pause" or "cancel". Raises NotFound when it has none."""
     active = next((run for run in store.runs(thread) if run.status in RunStatus.ACTIVE), None)
