@@ -39,7 +39,7 @@ from .graph_standing import Standing, as_graph, async_only, require_langgraph, w
 from .graph_target import Refused, load, prepare, produce
 
 _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
-_EXIT_GRACE = 5.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
+_EXIT_GRACE = 2.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
 _BUSY = 30.0  # seconds to wait for a writer of the same file
 _LOCK_WIDTH = 12  # characters, as in stores.locks
 
@@ -161,9 +161,11 @@ def answer(job: Mapping[str, Any], before: Standing) -> Any:
         raise Refused("usage", f"no open question has the id {', '.join(unknown)}", f"open: {', '.join(ids) or 'none'}")
     if not answers:
         return None
-    # Releases that number their questions otherwise take one answer, without an id.
-    by_id = all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers)
-    return Command(resume=answers if by_id else next(iter(answers.values())))
+    if all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers):
+        return Command(resume=answers)
+    if len(ids) > 1:
+        raise Refused("usage", f"{len(ids)} questions are open, and this release of LangGraph answers only one")
+    return Command(resume=answers[ids[0]])
 
 
 def nothing_to_run(run: Run) -> bool:
@@ -245,6 +247,8 @@ async def run_async(run: Run) -> None:
         if nothing_to_run(run):
             return
         async with aiosqlite.connect(run.job["store"], timeout=_BUSY) as connection:
+            if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
+                vars(connection)["is_alive"] = lambda: True
             run.driven, twin = True, with_saver(run.graph, AsyncSqliteSaver, connection)
             stream = twin.astream(given, **how)
             try:

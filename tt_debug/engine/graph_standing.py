@@ -11,6 +11,7 @@ import os
 import re
 import sqlite3
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,16 @@ def require_langgraph() -> str:
     """The release in this interpreter. Refuses where LangGraph or its SQLite saver is missing."""
     from importlib import metadata
 
+    shown, warnings.showwarning = warnings.showwarning, lambda *_, **__: None
     try:
+        # What a release warns of in its own imports is no news of this run; filters stay as the user has them.
         import langgraph.checkpoint.sqlite
         import langgraph.pregel  # noqa: F401 - both must be importable
     except ImportError as error:
         command = f"{sys.executable} -m pip install langgraph langgraph-checkpoint-sqlite"
         raise Refused("missing", f"{sys.executable} cannot import {error.name}", f"run: {command}") from None
+    finally:
+        warnings.showwarning = shown
     return metadata.version("langgraph")
 
 
