@@ -7,9 +7,8 @@ and the screen's glyphs are the terminal interface's.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from stores.model import MISSING, Change, Diff, Opaque, Partial, Path, Tagged, Value
 from stores.paths import format_path, get_path, unwrap
@@ -19,8 +18,7 @@ from tt_debug.cells import human_age as human_age
 from tt_debug.cells import human_duration as human_duration
 from tt_debug.cells import human_size as human_size
 from tt_debug.cells import safe_text as safe_text
-
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+from tt_debug.words import Piece, reads_as_one, word_diff
 
 LONG_TEXT: Final = 24
 """Characters from which on two texts are compared word by word."""
@@ -160,46 +158,6 @@ def _tool_call(call: Value) -> str:
     return f"⚙ {safe_text(str(call.get('name', ''))[:LONGEST])}({shown})"
 
 
-def word_diff(old: str, new: str) -> list[tuple[Literal["equal", "remove", "add"], str]]:
-    """Two texts as one, by words: what both have, what is gone, what has come. Joined again they give both exactly.
-
-    Texts that have little in common come out as one removal and one addition.
-    """
-    from tt_debug.alignment import common_run  # brings orjson: 14 ms
-
-    left, right = _WORDS.findall(old), _WORDS.findall(new)
-    start = next((at for at, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), min(len(left), len(right)))
-    room = min(len(left), len(right)) - start
-    backwards = zip(reversed(left), reversed(right), strict=False)
-    end = min(room, next((at for at, (x, y) in enumerate(backwards) if x != y), room))
-    numbers: dict[str, int] = {}
-    middle = [
-        [numbers.setdefault(word, len(numbers)) for word in words[start : len(words) - end]] for words in (left, right)
-    ]
-    kept = common_run(*middle) or []
-    found: list[tuple[Literal["equal", "remove", "add"], str]] = [("equal", "".join(left[:start]))]
-    x = y = start
-    for next_x, next_y in [*((i + start, j + start) for i, j in kept), (len(left) - end, len(right) - end)]:
-        found += [("remove", "".join(left[x:next_x])), ("add", "".join(right[y:next_y]))]
-        found.append(("equal", "".join(left[next_x : next_x + 1])))
-        x, y = next_x + 1, next_y + 1
-    found[-1] = ("equal", "".join(left[len(left) - end :]))
-    return _joined(found)
-
-
-def _joined(
-    pieces: Iterable[tuple[Literal["equal", "remove", "add"], str]],
-) -> list[tuple[Literal["equal", "remove", "add"], str]]:
-    """Neighbours of one kind as one, empty ones left out."""
-    found: list[tuple[Literal["equal", "remove", "add"], str]] = []
-    for op, text in pieces:
-        if found and text and found[-1][0] == op:
-            found[-1] = (op, found[-1][1] + text)
-        elif text:
-            found.append((op, text))
-    return found
-
-
 def format_state(state: Mapping[str, Value]) -> list[str]:
     """A state as indented lines, a value a line; long texts and lists are cut and say so."""
     lines: list[str] = []
@@ -316,15 +274,16 @@ def _change_line(change: Change) -> str:
         return f"- {path}  {one_line(change.old)}"
     old, new = change.old, change.new
     if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > LONG_TEXT:
-        return f"~ {path}  {_worded(old, new)}"
+        pieces = word_diff(old, new)
+        if reads_as_one(pieces):
+            return f"~ {path}  {_worded(pieces)}"
     kinds = _kind(old), _kind(new)
     types = f"  {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else ""
     return f"~ {path}  {one_line(old)} → {one_line(new)}{types}"
 
 
-def _worded(old: str, new: str) -> str:
+def _worded(pieces: Sequence[Piece]) -> str:
     """A long text with its changed words marked, and only a little of what stands between them."""
-    pieces = word_diff(old, new)
     shown: list[str] = []
     for at, (op, text) in enumerate(pieces):
         if op == "remove":

@@ -199,6 +199,11 @@ def test_a_word_diff_holds_both_texts(old: str, new: str) -> None:
     assert all(one[0] != other[0] for one, other in pairwise(pieces))
 
 
+def test_two_texts_with_little_in_common_stand_one_after_the_other() -> None:
+    old, new = "OVER BUDGET by 168000 yen", "within the budget of everybody"
+    assert format_diff((Change("change", ("verdict",), old, new),)) == [f'~ verdict  "{old}" → "{new}"']
+
+
 def test_a_word_diff_keeps_the_words_that_stay() -> None:
     assert word_diff("the quick brown fox", "the quick red fox") == [
         ("equal", "the quick "),

@@ -6,17 +6,19 @@ Owns grouping and row text; which changes there are is decided by whoever made t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from stores.model import MISSING, Change, Diff, Path, Tagged, Value
 from stores.paths import format_path
-from tt_debug.text import safe_text, word_diff
+from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
 from tt_debug.tui.rows.values import class_name, value_line
+from tt_debug.words import Piece as Words
+from tt_debug.words import reads_as_one, word_diff
 
 LIMIT: Final = 2000
 """Changes shown; the rest is one row."""
@@ -155,7 +157,9 @@ def _changed(change: Change, glyphs: Glyphs) -> Line:
     old, new = change.old, change.new
     secret = _shown(old, change, glyphs) == (Piece(glyphs.secret, "muted"),)
     if isinstance(old, str) and isinstance(new, str) and not secret and max(len(old), len(new)) > WORDS:
-        return tuple(_words(old, new, glyphs))
+        pieces = word_diff(old[:TEXT], new[:TEXT])
+        if reads_as_one(pieces):
+            return tuple(_words(pieces, glyphs))
     kinds = kind_of(old), kind_of(new)
     types: Line = ()
     if kinds[0] != kinds[1]:
@@ -182,9 +186,9 @@ def _inked(line: Line, ink: str) -> Line:
     return tuple(piece if piece.ink in own else Piece(piece.text, ink) for piece in line)
 
 
-def _words(old: str, new: str, glyphs: Glyphs, *, start: bool = False) -> Iterable[Piece]:
+def _words(pieces: Sequence[Words], glyphs: Glyphs, *, start: bool = False) -> Iterable[Piece]:
     """The two texts as one, with removed and added words. ``start`` keeps all of the unchanged beginning."""
-    for number, (op, text) in enumerate(word_diff(old[:TEXT], new[:TEXT])):
+    for number, (op, text) in enumerate(pieces):
         shown = flat(text, glyphs)
         if op == "equal":
             if number == 0 and not start and cells((Piece(shown),)) > LEAD + 2:
@@ -204,9 +208,8 @@ def opened_lines(change: Change, width: int, glyphs: Glyphs = UNICODE) -> list[L
     old, new = _text_of(change.old), _text_of(change.new)
     body: list[Piece] = []
     if old and new:
-        body = [
-            Piece(piece.text.replace(glyphs.newline, "\n"), piece.ink) for piece in _words(old, new, glyphs, start=True)
-        ]
+        words = _words(word_diff(old[:TEXT], new[:TEXT]), glyphs, start=True)
+        body = [Piece(piece.text.replace(glyphs.newline, "\n"), piece.ink) for piece in words]
     elif old or new:
         body = [Piece(safe_text((old or new)[:TEXT], newlines=True), "removed" if old else "added")]
     first = cut(change_line(change, glyphs), width, glyphs.ellipsis)
