@@ -42,6 +42,7 @@ def test_the_trunk_is_the_line_of_what_is_asked_for() -> None:
         ("checkpoint", "a"), ("checkpoint", "b"), ("checkpoint", "x"), ("checkpoint", "y"),
     ]  # fmt: skip
     assert [ref.id for ref in view.line(fork[-1].ref)] == list("abxy")
+    assert [row.title for row in rows if row.kind == "fold"] == ["main"]
 
 
 def test_rows_copied_by_a_fork_appear_once() -> None:

@@ -96,7 +96,8 @@ class ThreadView:
         layout = self._layout(trunk or self.head)
         branches = {at for at in range(len(self._refs)) if layout.opens(at)}
         folded = branches - {self._index[ref] for ref in unfolded if ref in self._index}
-        return tuple(self._row(row) for row in layout.rows(folded))
+        line = (trunk or self.head).thread
+        return tuple(self._row(row, line) for row in layout.rows(folded))
 
     def _layout(self, trunk: Ref) -> Layout:
         pinned = self._index.get(trunk, -1)
@@ -104,23 +105,23 @@ class ThreadView:
             self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None)}
         return self._layouts[pinned]
 
-    def _row(self, row: Row) -> GraphRow:
+    def _row(self, row: Row, line: str) -> GraphRow:
         ref = self._refs[row.node]
         header = self.headers[ref]
         titled = row.kind == "fold" or row.opens
         status = self.headers[self.tip(ref)].status if row.kind == "fold" else header.status
-        title = self._title(header) if titled else ""
+        title = self._title(header, line) if titled else ""
         kind: Literal["checkpoint", "fold"] = "fold" if row.kind == "fold" else "checkpoint"
         return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status)
 
-    def _title(self, header: Header) -> str:
-        """What a person would call the branch that starts here."""
+    def _title(self, header: Header, line: str) -> str:
+        """What a person who stands on ``line``, a thread, would call the branch that starts here."""
         ref, parent = header.ref, header.parent
-        if parent is not None and ref.thread != parent.thread:
+        if ref.thread != line or (parent is not None and ref.thread != parent.thread):
             return ref.thread
         if parent is not None and ref.ns != parent.ns:
             return ref.ns.removeprefix(parent.ns).lstrip("|").split(":")[0]
-        return header.source if header.source != "loop" else "branch"
+        return header.source if header.source not in ("loop", "step") else "branch"
 
 
 def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
