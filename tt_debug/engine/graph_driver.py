@@ -98,22 +98,17 @@ class Run:
 
     def end(self, error: str | None) -> None:
         """Tell what is unfinished, then how the run ended."""
-        after = Standing(self.graph, self.job["store"], self.job["thread"])
+        after, stopped = Standing(self.graph, self.job["store"], self.job["thread"]), self._stop.is_set()
         self.close(after.head, after.next)
         if error is not None:
             for task in [task for task in self._open if task not in self._steps]:
                 self.fail(task, error)
-        elif after.next and after.head == self.before.head and self._should_have_run(after):
+        elif self.driven and after.head == self.before.head and after.next and not after.questions and not stopped:
             error = f"LangGraph ran nothing, though {', '.join(after.next)} is next"
         for question in after.questions:
             self.tell("waiting", **question)
         status = "failed" if error else "waiting" if after.questions else "paused" if after.next else "done"
         self.tell("run_ended", status=status, head=after.head, error=error)
-
-    def _should_have_run(self, after: Standing) -> bool:
-        own = self.graph.interrupt_before_nodes
-        held = own == "*" or not set(own).isdisjoint(after.next)
-        return self.driven and not self._stop.is_set() and not after.questions and not held
 
 
 def run_config(job: Mapping[str, Any]) -> dict[str, Any]:
