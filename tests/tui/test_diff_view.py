@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from stores.model import MISSING, Change, Diff, Value
@@ -35,16 +37,19 @@ def test_long_texts_are_compared_by_words_and_their_beginning_is_left_out() -> N
     old, new = {"t": LONG}, {"t": LONG.replace("opening hours", "ryokan")}
     row = diff_rows(diff(old, new), old, new)[0]
     inks = {piece.ink: piece.text for piece in diff_line(row, 200)}
-    assert inks["added-word"].strip() == "ryokan" and "opening" in inks["removed-word"]
+    assert inks["added-word"].strip() == "ryokan"
+    assert "opening" in inks["removed-word"]
     assert text_of(diff_line(row, 200)).startswith("~ t  …")
-    assert "[-" in text_of(diff_line(row, 200, ASCII)) and "{+ryokan+}" in text_of(diff_line(row, 200, ASCII))
+    assert "[-" in text_of(diff_line(row, 200, ASCII))
+    assert "{+ryokan+}" in text_of(diff_line(row, 200, ASCII))
 
 
 def test_an_opened_change_is_written_out_in_full() -> None:
     old, new = {"t": LONG}, {"t": LONG.replace("hotels", "ryokan")}
     rows = with_opened(diff_rows(diff(old, new), old, new), {("t",)}, 30)
     text = " ".join(text_of(row.line).strip() for row in rows[1:])
-    assert "I will look up trains," in text and "propose a plan." in text
+    assert "I will look up trains," in text
+    assert "propose a plan." in text
     assert all(cells(row.line) <= 30 for row in rows)
 
 
@@ -68,7 +73,8 @@ def test_floats_that_differ_by_rounding_are_counted_and_not_listed() -> None:
 
 def test_secrets_stay_hidden_in_a_diff() -> None:
     text = "\n".join(shown({"api_key": "sk-1"}, {"api_key": "sk-2" * 20}))
-    assert "sk-" not in text and "●●●●" in text
+    assert "sk-" not in text
+    assert "●●●●" in text
 
 
 def test_a_moved_element_tells_where_from() -> None:
@@ -79,7 +85,8 @@ def test_a_moved_element_tells_where_from() -> None:
 def test_two_thousand_changes_are_enough() -> None:
     changes = tuple(Change("add", ("k", n), MISSING, n) for n in range(2500))
     rows = diff_rows(changes, {"k": []}, {"k": []})
-    assert len(rows) == 2001 and rows[-1].text == "500 more changes"
+    assert len(rows) == 2001
+    assert rows[-1].text == "500 more changes"
 
 
 def test_counts_and_keys_for_a_row_of_the_graph() -> None:
@@ -95,7 +102,7 @@ def test_counts_and_keys_for_a_row_of_the_graph() -> None:
 def test_no_row_is_wider_than_its_place(width: int) -> None:
     session = TripSession()
     refs = [ref for ref in session.checkpoints if ref.thread == "trip-planner"]
-    for old, new in zip(refs, refs[1:], strict=False):
+    for old, new in itertools.pairwise(refs):
         before, after = session.load(old).state, session.load(new).state
         for row in diff_rows(session.diff(new, old), before, after):
             assert cells(diff_line(row, width)) <= width
@@ -108,7 +115,9 @@ def test_every_moment_has_a_cell_and_every_cell_a_moment() -> None:
     for count in (1, 3, 26, 100, 1000):
         for width in (10, 60, 104):
             places = [cell_of(index, count, width) for index in range(count)]
-            assert places == sorted(places) and places[0] == 0 and places[-1] < width
+            assert places == sorted(places)
+            assert places[0] == 0
+            assert places[-1] < width
             assert moment_of(0, count, width) == 0
             for index in range(0, count, max(1, count // 7)):
                 if count <= width:
@@ -119,7 +128,9 @@ def test_every_moment_has_a_cell_and_every_cell_a_moment() -> None:
 def test_bars_grow_with_the_logarithm_of_the_longest_step_in_a_cell() -> None:
     events = [Moment(0.01), Moment(0.1), Moment(1.0), Moment(10.0), Moment(None)]
     high = heights(events, 5)
-    assert high[:4] == sorted(high[:4]) and high[3] == 7 and high[4] == 0
+    assert high[:4] == sorted(high[:4])
+    assert high[3] == 7
+    assert high[4] == 0
     assert cells(bar_line(events, 2, 5)) == 5
 
 
@@ -128,7 +139,8 @@ def test_a_crowd_of_marks_keeps_only_those_that_matter() -> None:
     assert "×" in text_of(mark_line(few, 0, 10))
     crowd = [Moment(1.0, frozenset({"failed"} if n != 500 else {"waiting"})) for n in range(1000)]
     text = text_of(mark_line(crowd, 0, 50))
-    assert "×" not in text and "‖" in text
+    assert "×" not in text
+    assert "‖" in text
 
 
 def test_the_line_knows_its_events_and_the_next_one() -> None:
@@ -137,7 +149,9 @@ def test_the_line_knows_its_events_and_the_next_one() -> None:
     line = view.line()
     events = moments(view, line, pin=line[3])
     assert [at for at, event in enumerate(events) if event.marks] == [3, 12]
-    assert next_event(events, 3, 1) == 12 and next_event(events, 12, 1) is None and next_event(events, 5, -1) == 3
+    assert next_event(events, 3, 1) == 12
+    assert next_event(events, 12, 1) is None
+    assert next_event(events, 5, -1) == 3
 
 
 def test_places_as_people_type_them() -> None:
@@ -145,7 +159,9 @@ def test_places_as_people_type_them() -> None:
     view = session.open_thread("trip-planner")
     line = view.line()
     assert place(line, view.headers, "15") == line[16]
-    assert place(line, view.headers, "0%") == line[0] and place(line, view.headers, "100%") == line[-1]
+    assert place(line, view.headers, "0%") == line[0]
+    assert place(line, view.headers, "100%") == line[-1]
     assert place(line, view.headers, "-2") == line[-3]
     assert place(line, view.headers, line[4].id[:10]) == line[4]
-    assert place(line, view.headers, "nonsense") is None and place(line, view.headers, "99") is None
+    assert place(line, view.headers, "nonsense") is None
+    assert place(line, view.headers, "99") is None

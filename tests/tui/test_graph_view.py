@@ -105,7 +105,8 @@ def test_the_reason_takes_the_place_of_the_word_and_a_live_run_that_of_both() ->
     noted = text_of(graph_line(item, columns, GraphFacts(headers, ref, notes={ref: "failed: HTTP 502"})))
     assert "deploy  failed: HTTP 502" in noted
     live = text_of(graph_line(item, columns, GraphFacts(headers, ref, live="deploy  00:42")))
-    assert live.startswith("◐") and live.endswith("deploy  00:42")
+    assert live.startswith("◐")
+    assert live.endswith("deploy  00:42")
 
 
 def test_nothing_stands_after_a_step_that_its_own_thread_went_on_from() -> None:
@@ -150,16 +151,19 @@ def test_badges_time_changed_keys_and_the_head_are_shown() -> None:
     columns = columns_for(76, items, view.headers)
     facts = GraphFacts(view.headers, view.head, {view.head: "~messages+1"})
     lines = [text_of(graph_line(item, columns, facts)) for item in items]
-    assert " I " in lines[0] and "input" in lines[0]
+    assert " I " in lines[0]
+    assert "input" in lines[0]
     assert "+2.1s" in lines[2]
-    assert "24 agent ‹head" in lines[-1] and "~messages+1" in lines[-1]
+    assert "24 agent ‹head" in lines[-1]
+    assert "~messages+1" in lines[-1]
 
 
 def test_a_row_that_can_be_read_only_in_part_says_so() -> None:
     ref = Ref("t", "", "1")
     header = Header(ref, None, 1, "loop", None, ("n",), problem="metadata is not JSON")
     view = ThreadView("t", ref, [[header]], copies=False)
-    assert drawn(view)[0].startswith("!") and "metadata is" in drawn(view)[0]
+    assert drawn(view)[0].startswith("!")
+    assert "metadata is" in drawn(view)[0]
 
 
 def test_time_order_names_the_thread_of_each_checkpoint() -> None:
@@ -168,7 +172,8 @@ def test_time_order_names_the_thread_of_each_checkpoint() -> None:
     assert [item.ref for item in items] == list(view.headers)
     columns = columns_for(70, items, view.headers)
     lines = [text_of(graph_line(item, columns, GraphFacts(view.headers))) for item in items]
-    assert "main" in lines[0] and sum("two" in line for line in lines) == 2
+    assert "main" in lines[0]
+    assert sum("two" in line for line in lines) == 2
 
 
 def test_ascii_has_no_sign_beyond_ascii() -> None:

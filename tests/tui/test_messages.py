@@ -32,7 +32,8 @@ from tt_debug.tui.rows.transcript import Turn, conversation, transcript_rows
 )
 def test_a_message_is_known_by_its_class_or_its_fields(value: object, role: str, text: str) -> None:
     found = as_message(value)
-    assert found is not None and (found.role, found.text) == (role, text)
+    assert found is not None
+    assert (found.role, found.text) == (role, text)
 
 
 @pytest.mark.parametrize(
@@ -47,14 +48,16 @@ def test_tool_calls_of_both_kinds_are_shown_with_their_arguments() -> None:
     openai = as_message(
         {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1}'}}]}
     )
-    assert langchain is not None and openai is not None
+    assert langchain is not None
+    assert openai is not None
     assert call_text(langchain.calls[0]) == 'search(q="京都", n=3)'
     assert text_of(summary(openai)) == 'ai     ⚙ f({"a": 1})'
 
 
 def test_a_failed_tool_is_shown_as_an_error() -> None:
     found = as_message(message("tool", "boom", "1", status="error"))
-    assert found is not None and summary(found)[-1].ink == "error"
+    assert found is not None
+    assert summary(found)[-1].ink == "error"
 
 
 def test_the_conversation_is_the_messages_key_or_the_longest_list_of_messages() -> None:
@@ -87,7 +90,8 @@ def test_a_long_message_is_cut_and_says_how_much_more_there_is_until_it_is_opene
     cut = transcript_rows([long], 60)
     assert "11k more, ⏎ shows them" in text_of(cut[-1].line)
     opened = transcript_rows([long], 60, frozenset({("messages", 0)}))
-    assert len(opened) > 250 and "more" not in text_of(opened[-1].line)
+    assert len(opened) > 250
+    assert "more" not in text_of(opened[-1].line)
 
 
 @pytest.mark.parametrize("width", [26, 40, 76])

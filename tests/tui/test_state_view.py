@@ -70,7 +70,8 @@ def test_a_class_is_shown_by_its_name_and_opens_to_its_payload() -> None:
 
 def test_a_partly_known_value_says_so_and_is_never_empty() -> None:
     rows = tree({"m": Partial([1], ({"a": 1}, {"b": 2}))}, m=True)
-    assert rows[0].startswith(" ▾ m") and "2 writes" in rows[0]
+    assert rows[0].startswith(" ▾ m")
+    assert "2 writes" in rows[0]
     assert [row.split()[2] for row in rows[1:]] == ["start", "writes"]
     assert "partly known: 2 writes on a start value" in tree({"m": Partial([1], (1, 2))})[0]
 
@@ -78,8 +79,10 @@ def test_a_partly_known_value_says_so_and_is_never_empty() -> None:
 def test_secrets_are_hidden_until_they_are_opened() -> None:
     state = {"api_key": "sk-123", "db_password": "p", "input_tokens": 12, "token_count": "many"}
     rows = tree(state)
-    assert rows[0] == " ▸ api_key  ●●●●" and rows[1] == " ▸ db_password  ●●●●"
-    assert rows[2].endswith("12") and rows[3].endswith('"many"')
+    assert rows[0] == " ▸ api_key  ●●●●"
+    assert rows[1] == " ▸ db_password  ●●●●"
+    assert rows[2].endswith("12")
+    assert rows[3].endswith('"many"')
     assert tree(state, api_key=True)[0] == ' ▾ api_key  "sk-123"'
     assert text_of(value_line({"user": "u", "api_key": "sk-123"})) == '{user: "u", api_key: ●●●●}'
 
@@ -93,7 +96,8 @@ def test_long_lists_open_in_chunks_of_a_hundred_the_newest_messages_first() -> N
 
 def test_a_long_text_is_cut_with_its_size() -> None:
     line = value_line("京" * 1000)
-    assert cells(line) < 230 and text_of(line).endswith("3.0k")
+    assert cells(line) < 230
+    assert text_of(line).endswith("3.0k")
     assert text_of(value_line("x" * 10_000_000)).endswith("10M")
 
 
@@ -136,7 +140,9 @@ def test_meta_facts_name_the_address_the_parent_and_what_the_store_keeps() -> No
     session = TripSession()
     point = session.load(session.heads["trip-planner"])
     facts = meta_facts(point, children=2)
-    assert facts["thread"] == "trip-planner" and facts["children"] == 2 and facts["step"] == 24
+    assert facts["thread"] == "trip-planner"
+    assert facts["children"] == 2
+    assert facts["step"] == 24
     assert facts["internals"] == {"versions": {"messages": 25}}
 
 
@@ -154,4 +160,5 @@ def test_wrapping_breaks_at_spaces_and_newlines_and_long_words_hard() -> None:
     assert [text_of(line) for line in wrap((Piece("abcdefghij"),), 4)] == ["abcd", "efgh", "ij"]
     assert [text_of(line) for line in wrap((Piece("京都京都"),), 5)] == ["京都", "京都"]
     lines = wrap((Piece("some ", "ai"), Piece("words here")), 6)
-    assert lines[0] == (Piece("some ", "ai"),) and text_of(lines[1]).strip() == "words"
+    assert lines[0] == (Piece("some ", "ai"),)
+    assert text_of(lines[1]).strip() == "words"

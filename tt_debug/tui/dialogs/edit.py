@@ -134,7 +134,8 @@ class EditDialog(Dialog[EditOutcome]):
     def _name_found(self, event: NameFound) -> None:
         name = self.query_one("#fork-name", Input)
         if not name.value:
-            name.value = event.name
+            # A thread's name may hold anything; a new one is what can be read here.
+            name.value = safe_text(event.name)
 
     # --- checking
 

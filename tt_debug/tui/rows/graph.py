@@ -250,13 +250,15 @@ def _sign(item: GraphItem, header: Header, facts: GraphFacts) -> tuple[str, str]
 
 def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphFacts) -> Line:
     step = "·" if header.step is None else str(header.step)
-    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(_node(header, columns.node, facts), columns.node)]
+    node = _node(header, columns, facts)
+    over = max(0, cells(node) - columns.node)
+    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(node, columns.node + over)]
     if columns.badge:
         badge = BADGES.get(header.source, facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
     if columns.changed:
         name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
-        pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed)
+        pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed - over)
     if columns.delta:
         shown = _delta(header, facts)
         pieces.append(Piece(shown.rjust(columns.delta), "strong" if shown[-1:] in ("m", "h", "d") else "muted"))
@@ -266,13 +268,16 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
     return tuple(pieces)
 
 
-def _node(header: Header, width: int, facts: GraphFacts) -> Line:
+def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+    """The nodes' names, cut to their column; the word at the head may take some of the next one."""
+    width = columns.node
     name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
     if header.problem:
         return cut((Piece(safe_text(header.problem), "warning"),), width, facts.glyphs.ellipsis)
     ink = "strong" if header.source in BADGES else "plain"
     line: Line = (Piece(name, ink),)
-    if header.ref == facts.head and cell_len(name) + 6 <= width:
+    if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):
+        width = max(width, cell_len(name) + 6)
         line = (*line, Piece(" ‹head" if not facts.glyphs.ascii else " <head", "accent"))
     if header.ref.ns:
         line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)

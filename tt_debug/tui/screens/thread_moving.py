@@ -214,7 +214,8 @@ class ThreadMoving(ThreadPanels):
         self._close_search()
         self.looked_for = text
         if text:
-            self._to_hit(1, here=True)
+            # The focus comes back only after this message.
+            self._to_hit(self._searched, 1, here=True)
 
     def _close_search(self) -> None:
         self.query_one("#search", Input).remove_class("-shown")
@@ -224,14 +225,13 @@ class ThreadMoving(ThreadPanels):
 
     def act_search_next(self) -> None:
         """The next hit."""
-        self._to_hit(1)
+        self._to_hit(self.panel(), 1)
 
     def act_search_back(self) -> None:
         """The hit before."""
-        self._to_hit(-1)
+        self._to_hit(self.panel(), -1)
 
-    def _to_hit(self, direction: int, *, here: bool = False) -> None:
-        panel = self.panel()
+    def _to_hit(self, panel: RowView, direction: int, *, here: bool = False) -> None:
         if not self.looked_for:
             self.say("nothing is searched for yet: / asks for a text")
             return

@@ -1,0 +1,119 @@
+"""Before code runs: the plan is listed, Cancel has the focus, and nothing has run; what cannot run says what can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.tui.conftest import wait_for
+from tests.tui.thread_app import Opened, thread_screen
+from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.tui.dialogs.confirm import ConfirmDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.screens.approvals import ApprovalsScreen
+
+
+async def asked(it: Opened, kind: type[Any]) -> Any:
+    """The dialog on top."""
+    await wait_for(it.pilot, lambda: isinstance(it.app.screen, kind) and it.app.screen.is_mounted)
+    await it.pilot.pause()
+    return it.app.screen
+
+
+async def test_the_plan_is_listed_and_cancel_has_the_focus() -> None:
+    async with thread_screen("cheap") as it:
+        await it.press("c")
+        dialog = await asked(it, ConfirmDialog)
+        for line in (
+            "Resume cheap",
+            "will execute  book_hotel  from step 13",
+            "nodes.py beside trip.yaml",
+            "llm_call agent",
+        ):
+            assert line in it.text
+        assert dialog.query_one("#cancel").has_focus
+        await it.press("enter")
+        assert it.app.screen is it.screen
+        assert it.session.runs_made == []
+
+
+async def test_one_step_and_a_replay_ask_for_themselves() -> None:
+    async with thread_screen("cheap") as it:
+        await it.press("s")
+        await asked(it, ConfirmDialog)
+        assert it.session.plans[-1].single_step
+        assert "Run one step" in it.text
+        await it.press("escape")
+        await it.press("R")
+        await asked(it, ConfirmDialog)
+        assert it.session.plans[-1].action == "replay"
+        await it.press("escape")
+        assert it.session.runs_made == []
+
+
+async def test_anywhere_but_at_a_head_a_fork_is_offered() -> None:
+    async with thread_screen() as it:
+        await it.press("comma", "c")
+        await asked(it, NoticeDialog)
+        assert "trip-planner does not end at step 23" in it.text
+        await it.press("f")
+        await wait_for(it.pilot, lambda: "Fork at step 23" in it.text)
+
+
+async def test_or_the_way_to_the_head() -> None:
+    async with thread_screen() as it:
+        await it.press("comma", "comma", "c")
+        await asked(it, NoticeDialog)
+        await it.pilot.press("0")
+        await it.rest()
+        assert it.step == 24
+
+
+async def test_a_wait_leads_to_the_answer() -> None:
+    async with thread_screen("review") as it:
+        await it.press("c")
+        await asked(it, NoticeDialog)
+        assert "review waits for an answer" in it.text
+        await it.pilot.press("a")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, ApprovalsScreen))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (UsageError("this store has no code of its own", hint="start with --graph module:attr"), "start with --graph"),
+        (
+            DefinitionChanged("trip.yaml differs", ("agent: retry 2 → 3",), hint="fork to adopt it"),
+            "agent: retry 2 → 3",
+        ),
+    ],
+)
+async def test_what_cannot_run_says_why_and_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    async with thread_screen("cheap") as it:
+
+        def refuse(_: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(it.session, "plan", refuse)
+        await it.press("c")
+        await asked(it, NoticeDialog)
+        assert words in it.text
+        assert str(error) in it.text
+        await it.press("escape")
+        assert it.app.screen is it.screen
+
+
+async def test_cancelling_a_run_is_asked_about() -> None:
+    async with thread_screen("cheap") as it:
+        await it.press("K")
+        dialog = await asked(it, NoticeDialog)
+        assert dialog.query_one("#cancel").has_focus
+        await it.press("escape")
+        assert it.session.stops == []
+        await it.press("K")
+        await asked(it, NoticeDialog)
+        await it.pilot.press("k")
+        await wait_for(it.pilot, lambda: it.session.stops == [("cheap", "cancel")])
