@@ -69,28 +69,28 @@ class Run:
             self.tell("step_started", node=payload["name"], step=chunk["step"], attempt=1)
         elif kind == "task_result" and payload["id"] in self._open:
             self._result(payload)
-        elif kind == "checkpoint":
-            self.close(payload["config"]["configurable"]["checkpoint_id"], list(payload["next"]))
+        elif kind == "checkpoint" and payload["config"]["configurable"]["checkpoint_id"] != self.before.head:
+            self._finish(payload["config"]["configurable"]["checkpoint_id"], list(payload["next"]))
         return True
 
     def _result(self, payload: Mapping[str, Any]) -> None:
         node, step, started = self._open[payload["id"]]
         if payload.get("error"):
-            self.fail(payload["id"], str(payload["error"]))
+            error = payload["error"]
+            self.fail(payload["id"], _said(error) if isinstance(error, BaseException) else str(error))
         elif payload.get("interrupts"):
             del self._open[payload["id"]]
         else:
             self._steps[payload["id"]] = (node, step, round((time.monotonic() - started) * 1000, 3))
 
-    def close(self, checkpoint: str, following: list[str]) -> None:
-        """The superstep's checkpoint is stored: its tasks are finished."""
-        if checkpoint != self.before.head:
-            for task, (node, step, duration) in self._steps.items():
-                self.tell(
-                    "step_finished", node=node, step=step, checkpoint=checkpoint, duration_ms=duration, next=following
-                )
-                del self._open[task]
-            self._steps = {}
+    def _finish(self, checkpoint: str, following: list[str]) -> None:
+        """The results of the finished tasks are stored: in the superstep's checkpoint, or beside the one before it."""
+        for task, (node, step, duration) in self._steps.items():
+            self.tell(
+                "step_finished", node=node, step=step, checkpoint=checkpoint, duration_ms=duration, next=following
+            )
+            del self._open[task]
+        self._steps = {}
 
     def fail(self, task: str, error: str) -> None:
         node, _, _ = self._open.pop(task)
@@ -99,9 +99,9 @@ class Run:
     def end(self, error: str | None) -> None:
         """Tell what is unfinished, then how the run ended."""
         after, stopped = Standing(self.graph, self.job["store"], self.job["thread"]), self._stop.is_set()
-        self.close(after.head, after.next)
+        self._finish(after.head, after.next)
         if error is not None:
-            for task in [task for task in self._open if task not in self._steps]:
+            for task in list(self._open):
                 self.fail(task, error)
         elif self.driven and after.head == self.before.head and after.next and not after.questions and not stopped:
             error = f"LangGraph ran nothing, though {', '.join(after.next)} is next"
@@ -208,10 +208,14 @@ def told(run: Run) -> Iterator[None]:
         yield
     except BaseException as raised:  # noqa: BLE001 - the boundary to user code: a node may raise anything
         traceback.print_exception(type(raised), raised, raised.__traceback__)
-        error = f"{type(raised).__name__}: {raised}"
-        if type(raised).__name__ == "GraphRecursionError":
-            error = f"{str(raised).splitlines()[0]} Here: --config '{{\"recursion_limit\": N}}'"
+        error = _said(raised)
     run.end(error)
+
+
+def _said(error: BaseException) -> str:
+    if type(error).__name__ == "GraphRecursionError":
+        return f"{str(error).splitlines()[0]} Here: --config '{{\"recursion_limit\": N}}'"
+    return f"{type(error).__name__}: {error}"
 
 
 def run_sync(run: Run) -> None:

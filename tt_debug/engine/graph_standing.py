@@ -19,6 +19,7 @@ from typing import Any
 from .events_pipe import plain
 from .graph_target import Refused, import_failed
 
+_PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
 _NOT_RESULTS = {"__error__", "__error_source_node__", "__interrupt__", "__resume__"}
 
 
@@ -81,9 +82,13 @@ def async_only(graph: Any) -> bool:
             awaited = getattr(part, "afunc", None) or getattr(part, "coroutine", None)
             if awaited is not None and getattr(part, "func", None) is None:
                 return True
-        names = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
-        rest += [vars(part)[name] for name in names if name in getattr(part, "__dict__", ())]
+        rest += [getattr(part, name) for name in _PARTS if _has(part, name)]
     return False
+
+
+def _has(part: Any, name: str) -> bool:
+    """Without calling a ``__getattr__``, which could make up parts without end."""
+    return name in getattr(part, "__dict__", ()) or isinstance(getattr(type(part), name, None), property)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """A node that several others start, by a join or by a Send; and the same graphs without it."""
 
 import operator
+import os
 from typing import Annotated, TypedDict
 
 from langgraph.graph import START, StateGraph
@@ -28,6 +29,18 @@ def fan(target, by_send):
         builder.add_edge(["left", "right"], target)
     return builder
 
+
+def slow(state):
+    if os.environ.get("FAIL_AT") == "slow":
+        raise TimeoutError("too slow")
+    return {"log": ["slow"]}
+
+
+uneven = StateGraph(State)
+uneven.add_node("quick", note("quick"))
+uneven.add_node("slow", slow)
+uneven.add_edge(START, "quick")
+uneven.add_edge(START, "slow")
 
 joined = fan("target", by_send=False)
 joined_lost = fan("renamed", by_send=False)
