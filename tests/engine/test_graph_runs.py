@@ -271,11 +271,13 @@ def test_a_graph_without_the_next_node_is_refused(at_c: Path) -> None:
     assert stored_log(at_c) == before
 
 
-@pytest.mark.parametrize("builder", ["joined", "sent"])
-def test_a_lost_node_that_a_join_or_a_send_would_start(tmp_path: Path, builder: str) -> None:
-    store = started(tmp_path / "t.sqlite", f"partings:{builder}", interrupt_before=["target"])
+@pytest.mark.parametrize("builder", ["joined", "sent", "inside"])
+def test_a_lost_node_that_a_join_or_a_send_would_start_or_that_a_subgraph_had(tmp_path: Path, builder: str) -> None:
+    how = {} if builder == "inside" else {"interrupt_before": ["target"]}
+    store = started(tmp_path / "t.sqlite", f"partings:{builder}", **how)
     with pytest.raises(DefinitionChanged, match="target would run next"):
         run(store, target(f"partings:{builder}_lost"))
+    assert run(store, target(f"partings:{builder}")).end.status == "done"
 
 
 def test_two_runs_of_one_thread(store: Path, gate: Callable[[], None]) -> None:

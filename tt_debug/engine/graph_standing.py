@@ -120,7 +120,8 @@ class Standing:
             stored = twin.checkpointer.get_tuple(config)
             if stored is None:
                 raise Refused("thread", f"{path} has no thread {thread!r}")
-            state = twin.get_state(config)
+            state = twin.get_state(config, subgraphs=True)
+            self.lost = sorted(_lost(twin, twin.checkpointer, stored, state))
         self.head: str = stored.checkpoint["id"]
         self.step: int = (stored.metadata or {}).get("step", -1)
         self.finished = {task for task, channel, _ in stored.pending_writes or [] if channel not in _NOT_RESULTS}
@@ -128,14 +129,24 @@ class Standing:
         self.next = [task.name for task in open_tasks] or list(state.next)
         self.questions = [question for task in open_tasks for question in _questions(task)]
         self.asking = bool(open_tasks) and all(task.interrupts for task in open_tasks)
-        self.lost = sorted(_named_next(stored) - set(graph.nodes))
 
 
 def _questions(task: Any) -> Iterator[dict[str, Any]]:
-    ns = task.state["configurable"].get("checkpoint_ns", "") if isinstance(task.state, dict) else ""
+    ns = task.state.config["configurable"].get("checkpoint_ns", "") if task.state else ""
     for interrupt in task.interrupts:
         identity = getattr(interrupt, "id", None) or getattr(interrupt, "interrupt_id", "")
         yield {"node": task.name, "approval": identity, "prompt": plain(interrupt.value), "ns": ns}
+
+
+def _lost(graph: Any, saver: Any, stored: Any, state: Any) -> set[str]:
+    """The nodes that would run next and that the graph lacks, or a subgraph that is under way."""
+    lost = _named_next(stored) - set(graph.nodes)
+    inner = dict(graph.get_subgraphs())
+    for task in state.tasks:
+        if task.state and task.name in inner:
+            below = saver.get_tuple(task.state.config)
+            lost |= _lost(inner[task.name], saver, below, task.state) if below else set()
+    return lost
 
 
 def _named_next(stored: Any) -> set[str]:

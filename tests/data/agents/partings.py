@@ -46,3 +46,19 @@ joined = fan("target", by_send=False)
 joined_lost = fan("renamed", by_send=False)
 sent = fan("target", by_send=True)
 sent_lost = fan("renamed", by_send=True)
+
+
+def within(name):
+    inner = StateGraph(State)
+    inner.add_node("before", note("before"))
+    inner.add_node(name, note(name))
+    inner.add_edge(START, "before")
+    inner.add_edge("before", name)
+    outer = StateGraph(State)
+    outer.add_node("inner", inner.compile(interrupt_before=[name]))
+    outer.add_edge(START, "inner")
+    return outer
+
+
+inside = within("target")
+inside_lost = within("renamed")
