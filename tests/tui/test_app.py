@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
@@ -169,7 +170,9 @@ async def test_demand_goes_before_prefetch(session: FakeSession) -> None:
             await wait_for(pilot, lambda: held.acquire(blocking=False))
         order: list[str] = []
         for number in range(3):
-            app.loader.call(screen, "ahead", lambda number=number: order.append(f"ahead {number}"), Got, prefetch=True)
+            app.loader.call(
+                screen, f"ahead {number}", lambda number=number: order.append(f"ahead {number}"), Got, prefetch=True
+            )
         app.loader.call(screen, "now", lambda: order.append("now"), Got)
         go.set()
         await settled(pilot, app)
@@ -388,6 +391,35 @@ async def test_the_palette_goes_to_places(typed: str, place: str, session: FakeS
     assert gone == [place]
 
 
+async def test_keys_typed_at_once_after_the_colon_are_not_lost(session: FakeSession) -> None:
+    app = app_over(session)
+    gone: list[str] = []
+
+    class Line(LogScreen):
+        def go_to(self, text: str) -> None:
+            gone.append(text)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await app.push_screen(Line())
+        await settled(pilot, app)
+        # As a terminal sends them: in one go, before the palette has been drawn.
+        for key, character in (("colon", ":"), ("1", "1"), ("5", "5"), ("enter", "\r")):
+            app.post_message(events.Key(key, character))
+        await wait_for(pilot, lambda: gone)
+    assert gone == ["15"]
+
+
+async def test_keys_typed_at_once_after_the_slash_are_not_commands(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        for key, character in (("slash", "/"), ("a", "a"), ("q", "q"), ("colon", ":")):
+            app.post_message(events.Key(key, character))
+        await wait_for(pilot, lambda: app.screen.query_one("#filter", Input).value == "aq:")
+        assert isinstance(app.screen, HomeScreen)
+
+
 async def test_what_was_done_can_be_looked_up(session: FakeSession) -> None:
     app = app_over(session)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -416,6 +448,7 @@ def test_each_step_ends_when_done_and_nothing_else_ends_it() -> None:
         assert tour.line.startswith(f"{number + 1}/{len(STEPS)}")
     assert tour is not None
     assert tour.after("diff.open") is None
+    assert Tour(0).after("forked") == Tour(4), "who is ahead is not sent back"
 
 
 async def test_the_tour_stands_above_the_keys_and_esc_ends_it(session: FakeSession) -> None:

@@ -124,8 +124,8 @@ async def test_several_stores_stand_under_their_names() -> None:
     app = app_over(first, second)
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for(pilot, lambda: len(names(app)) == 12)
-        assert names(app)[0] == "demo.db · native"
-        assert names(app)[6] == "agent.sqlite · native"
+        assert names(app)[0] == "demo.db · native · 5 threads"
+        assert names(app)[6] == "agent.sqlite · native · 5 threads"
         await settled(pilot, app)
         view = app.screen.query_one(ThreadsView)
         assert view.cursor == 1, "a heading is passed over"

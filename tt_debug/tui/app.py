@@ -6,39 +6,32 @@ Owns the loader, the theme and the tour; what a screen shows is the screen's, wh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import App
 from textual.command import CommandPalette
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.actions import EVERYWHERE
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug
-from tt_debug.tui.palette import Commands, ThreadCommands
+from tt_debug.tui.opening import Opening, OpenStore, label_of
+from tt_debug.tui.palette import Commands, Palette, ThreadCommands
 from tt_debug.tui.theme import own_variables, wants_no_color
 from tt_debug.tui.tour import Tour
 
 if TYPE_CHECKING:
     from stores.model import Ref, ThreadInfo
-    from tt_debug.session.session import Session
     from tt_debug.tui.screens.thread import ThreadScreen
 
-Opener: TypeAlias = "Callable[[str], Session]"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenStore:
-    """A store that is open. ``url`` is what it was opened by, ``label`` its short name in titles."""
-
-    url: str
-    label: str
-    session: Session
+__all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +52,6 @@ class Done:
     command: str = ""
 
 
-def label_of(session: Session) -> str:
-    """A store's short name: its file name, else its URL with the password masked."""
-    info = session.info
-    return Path(info.path).name if info.path else info.url
-
-
 class TtDebugApp(App[int]):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
@@ -78,18 +65,16 @@ class TtDebugApp(App[int]):
         self,
         stores: Sequence[OpenStore] = (),
         *,
-        opener: Opener | None = None,
+        opening: Opening | None = None,
         read_only: bool = False,
         ascii_only: bool | None = None,
         tour: bool = False,
-        demo: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         # Textual takes NO_COLOR away from the environment; our runs' children shall still see it.
         self._no_color = os.environ.get("NO_COLOR")
         super().__init__()
         self.stores: tuple[OpenStore, ...] = tuple(stores)
-        self.opener = opener
-        self._demo = demo
+        self.opening = opening or Opening(read_only)
         self.read_only = read_only
         self.glyphs: Glyphs = choose(ascii_only)
         self.loader = Loader(self)
@@ -119,7 +104,7 @@ class TtDebugApp(App[int]):
         from tt_debug.tui.screens.home import HomeScreen
         from tt_debug.tui.screens.stores import StoresScreen
 
-        return HomeScreen() if self.stores else StoresScreen(demo=self._demo)
+        return HomeScreen() if self.stores else StoresScreen()
 
     def on_unmount(self) -> None:
         """Threads that are idle end with the app; one that hangs is a daemon and is left to the system."""
@@ -201,11 +186,16 @@ class TtDebugApp(App[int]):
 
     def act_threads(self) -> None:
         """Pick a thread in the palette."""
-        self.push_screen(CommandPalette(providers=[ThreadCommands], placeholder="thread…"))
+        self.push_screen(Palette([ThreadCommands], placeholder="thread…"))
 
     def act_palette(self) -> None:
         """Open the command palette."""
-        self.action_command_palette()
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(Palette())
+
+    def action_command_palette(self) -> None:
+        """Textual's own ways to the palette lead to ours."""
+        self.act_palette()
 
     def act_back(self) -> None:
         """Back to the screen before."""
@@ -214,6 +204,22 @@ class TtDebugApp(App[int]):
     def act_quit(self) -> None:
         """Leave."""
         self.ask_to_quit()
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that comes back here while a text field or the palette is open was sent before that had the focus
+        (typed fast, or bundled by a slow line): it belongs there and is not a command."""
+        field = self.focused
+        if isinstance(self.screen, Palette) and field is None:
+            self.screen.take(event)
+        elif isinstance(field, Input) and event.key == "enter":
+            # Behind the letters that were just sent on.
+            field.call_later(field.action_submit)
+        elif isinstance(field, Input | TextArea) and event.is_printable:
+            field.post_message(events.Key(event.key, event.character))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
 
     # --- tour
 
@@ -255,21 +261,13 @@ def run_app(
     Returns the exit code. Raises StoreError when a given store cannot be opened: nothing has been drawn then.
     """
 
-    from tt_debug.session.session import Session  # the screens only hold one; opening is done here and by the CLI
-
-    def opener(url: str) -> Session:
-        return Session.open(url, read_only=read_only, graph=graph, workflow=workflow)
-
-    urls = (store,) if isinstance(store, str) else tuple(store or ())
-    opened: list[OpenStore] = []
-    for url in urls:
-        session = opener(url)
-        opened.append(OpenStore(url, label_of(session), session))
-    app = TtDebugApp(opened, opener=opener, read_only=read_only, ascii_only=ascii_only, tour=tour)
+    opening = Opening(read_only, graph, workflow)
+    opened = opening.open_all((store,) if isinstance(store, str) else tuple(store or ()))
+    app = TtDebugApp(opened, opening=opening, read_only=read_only, ascii_only=ascii_only, tour=tour)
     code = app.run()
     # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
     # process releases everything a reading connection holds.
     if not app.loader.busy:
         for each in app.stores:
             each.session.close()
-    return app.return_code or 0 if code is None else code
+    return code if code is not None else app.return_code or 0

@@ -65,14 +65,14 @@ class Loader:
         """Run ``work`` and post ``answer(result)`` to ``owner``, or `Failed` with ``kind``.
 
         A newer demand of the same owner and kind replaces the older one: it is not started any more, and if it
-        was, its answer is dropped. A prefetch replaces nothing.
+        was, its answer is dropped. A newer prefetch only replaces an older one that is still waiting.
         """
         with self._wake:
             number = next(self._numbers)
             if not prefetch:
                 self._newest.setdefault(owner, {})[kind] = number
-                self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
-                heapq.heapify(self._jobs)
+            self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
+            heapq.heapify(self._jobs)
             priority = PREFETCH if prefetch else DEMAND
             heapq.heappush(self._jobs, _Job(priority, number, owner, kind, lambda: answer(work())))
             # An idle thread that was woken for another job still counts as idle, so jobs are compared, not zero.

@@ -6,12 +6,15 @@ Owns matching and wording. Doing it is the screen's: `BaseScreen.perform`, and `
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import events, on
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.fuzzy import Matcher
+from textual.widgets import Input
 
 from tt_debug.text import safe_text
 from tt_debug.tui.actions import Safety, for_screen, shown_key
@@ -71,17 +74,8 @@ class Commands(_Entries):
 
     async def search(self, query: str) -> Hits:
         """A place first, then actions, then threads."""
-        go_to = getattr(self.screen, "go_to", None)
-        if go_to is not None and (place := PLACE.match(query.strip())):
-            text = place["place"]
-            yield self.found(FIRST, Entry(f"go to {_place_words(text)}", partial(go_to, text), "on this line"))
-        matcher = self.matcher(query)
-        for entry in actions(self.tt, self.screen):
-            if (score := matcher.match(entry.title)) > 0:
-                yield self.found(score, entry)
-        for entry in threads(self.tt, query):
-            if (score := matcher.match(entry.title)) > 0:
-                yield self.found(score * 0.9, entry._replace(title=f"thread {entry.title}"))
+        for score, entry in found(self.tt, self.screen, query):
+            yield self.found(score, entry)
 
 
 class ThreadCommands(_Entries):
@@ -94,10 +88,72 @@ class ThreadCommands(_Entries):
 
     async def search(self, query: str) -> Hits:
         """Those whose name matches."""
-        matcher = self.matcher(query)
-        for entry in threads(self.tt, query):
-            if (score := matcher.match(entry.title)) > 0:
-                yield self.found(score, entry)
+        for score, entry in scored(threads(self.tt, query), query):
+            yield self.found(score, entry)
+
+
+class Palette(CommandPalette):
+    """Textual's palette for people who type faster than it opens: no key is lost, and Enter goes to the place that
+    was typed, not to what the list of an earlier text had on top."""
+
+    def __init__(self, providers: list[type[Provider]] | None = None, placeholder: str = "type a command…") -> None:
+        super().__init__(providers, placeholder=placeholder, id="--command-palette")
+        self._early: list[events.Key] = []
+
+    def on_mount(self) -> None:
+        """What was typed before there was an input."""
+        for event in self._early:
+            self.take(event)
+
+    def take(self, event: events.Key) -> None:
+        """A key that came before the input had the focus."""
+        box = next(iter(self.query(Input)), None)
+        if box is None:
+            self._early.append(event)
+        elif event.key == "enter":
+            box.post_message(Input.Submitted(box, box.value))
+        elif event.is_printable and event.character:
+            box.value += event.character
+            box.action_end()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        # The stock palette leaves the calling screen right below itself.
+        entry = place_entry(self.app.screen_stack[-2], event.value)
+        if entry is None:
+            return
+        event.stop()
+        event.prevent_default()
+        self.workers.cancel_all()
+        self.dismiss()
+        self.app.call_later(entry.run)
+
+
+def found(app: TtDebugApp, screen: object, query: str) -> Iterator[tuple[float, Entry]]:
+    """Everything that fits ``query`` on ``screen``, with its score."""
+    place = place_entry(screen, query)
+    if place is not None:
+        yield FIRST, place
+    yield from scored(actions(app, screen), query)
+    for score, entry in scored(threads(app, query), query):
+        yield score * 0.9, entry._replace(title=f"thread {entry.title}")
+
+
+def scored(entries: Iterable[Entry], query: str) -> Iterator[tuple[float, Entry]]:
+    """Those whose title holds ``query``'s letters in order, the closest with the highest score."""
+    matcher = Matcher(query)
+    for entry in entries:
+        if (score := matcher.match(entry.title)) > 0:
+            yield score, entry
+
+
+def place_entry(screen: object, query: str) -> Entry | None:
+    """Going to the place that ``query`` names, where the screen has a line to go along."""
+    go_to = getattr(screen, "go_to", None)
+    place = PLACE.match(query.strip())
+    if go_to is None or place is None:
+        return None
+    return Entry(f"go to {_place_words(place['place'])}", partial(go_to, place["place"]), "on this line")
 
 
 def actions(app: TtDebugApp, screen: object) -> Iterator[Entry]:

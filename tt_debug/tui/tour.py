@@ -18,7 +18,7 @@ class TourStep:
 
 
 STEPS: Final = (
-    TourStep("press . to step forward through the history, , to step back", frozenset({"nav.fwd", "nav.back"})),
+    TourStep("press , and . to step back and forward through the history", frozenset({"nav.fwd", "nav.back"})),
     TourStep("press d to see what this step changed", frozenset({"diff.open"})),
     TourStep("type :15 and Enter to go to step 15, where the state went wrong", frozenset({"step 15"})),
     TourStep(
@@ -27,7 +27,8 @@ STEPS: Final = (
     ),
     TourStep("press c to resume the fork: it lists what will run, and asks", frozenset({"ran"})),
     TourStep(
-        "press d to compare, , and . to walk; the old line is still there, folded", frozenset({"diff.open", "row.open"})
+        "press space on one line and d on the other to compare them; the old line is still there",
+        frozenset({"diff.open", "mark.a"}),
     ),
 )
 
@@ -49,6 +50,8 @@ class Tour:
         """The tour after ``event``; None when that ended its last step."""
         if self.at < 0:
             return replace(self, at=0) if event == "thread" else self
-        if event not in STEPS[self.at].ends:
+        # Somebody who is ahead of the advice is not sent back.
+        done = next((at for at in range(self.at, len(STEPS)) if event in STEPS[at].ends), None)
+        if done is None:
             return self
-        return replace(self, at=self.at + 1) if self.at + 1 < len(STEPS) else None
+        return replace(self, at=done + 1) if done + 1 < len(STEPS) else None

@@ -157,7 +157,9 @@ class BaseScreen(Screen[None]):
     def show_tip(self) -> None:
         """The tour's line, or none."""
         tour = self.tt.tour
-        self.query_one(Tip).show(tour.line if tour is not None else "")
+        # A screen that was just pushed has no tip yet; it asks again when it is mounted.
+        for tip in self.query(Tip):
+            tip.show(tour.line if tour is not None else "")
 
     # --- events
 

@@ -67,7 +67,7 @@ class HelpScreen(BaseScreen):
         """Search the keys."""
         box = self.query_one("#filter", Input)
         box.add_class("-shown")
-        box.focus()
+        self.set_focus(box)
 
     @on(Input.Changed, "#filter")
     def _changed(self, event: Input.Changed) -> None:

@@ -68,6 +68,7 @@ class HomeScreen(BaseScreen):
         self._filter = ""
         self._order = 0
         self._rest: Timer | None = None
+        self._complete = False
 
     def compose_body(self) -> ComposeResult:
         """The list and its preview."""
@@ -128,7 +129,9 @@ class HomeScreen(BaseScreen):
         view = self.query_one(ThreadsView)
         rows = tuple(self._rows())
         shown = sum(row.info is not None for row in rows)
-        view.show(rows, datetime.now(UTC), empty=self._empty())
+        # While the stores come in one after the other, nobody has chosen a row yet.
+        view.show(rows, datetime.now(UTC), empty=self._empty(), keep=self._complete)
+        self._complete = all(listing.read for listing in self.tt.listings)
         total = sum(len(listing.threads) for listing in self.tt.listings)
         name = f"1 Threads  /{self._filter}  {shown} of {total}" if self._filter else f"1 Threads  {total}"
         view.border_title = Content(safe_text(name))
@@ -139,7 +142,8 @@ class HomeScreen(BaseScreen):
         several = len(self.tt.listings) > 1
         for number, listing in enumerate(self.tt.listings):
             if several or listing.problem:
-                text = listing.problem or f"{listing.store.label} · {listing.store.session.info.kind}"
+                kind = listing.store.session.info.kind
+                text = listing.problem or f"{listing.store.label} · {kind} · {len(listing.threads)} threads"
                 yield ThreadRow(number, text=text, problem=bool(listing.problem))
             forks = _forks(listing.threads)
             wanted = self._filter.casefold()
@@ -157,11 +161,12 @@ class HomeScreen(BaseScreen):
 
     def _show_title(self) -> None:
         threads = [info for listing in self.tt.listings for info in listing.threads]
-        kinds = " + ".join(sorted({listing.store.session.info.kind for listing in self.tt.listings}))
+        stores = [listing.store for listing in self.tt.listings]
+        kind = f"{stores[0].session.info.kind} · " if len(stores) == 1 else ""
         checkpoints = sum(info.checkpoints for info in threads)
         title = Title(
-            crumbs=(" + ".join(listing.store.label for listing in self.tt.listings),),
-            note=f"{kinds} · {len(threads):,} threads · {checkpoints:,} checkpoints",
+            crumbs=(" + ".join(store.label for store in stores),),
+            note=f"{kind}{len(threads):,} threads · {checkpoints:,} checkpoints",
             waiting=sum(info.status == Status.WAITING for info in threads),
             failed=sum(info.status == Status.FAILED for info in threads),
             read_only=self.tt.read_only,
@@ -177,7 +182,8 @@ class HomeScreen(BaseScreen):
         """Type a part of a name."""
         box = self.query_one("#filter", Input)
         box.add_class("-shown")
-        box.focus()
+        # Not box.focus(), which waits for its turn: the letters are already on their way.
+        self.set_focus(box)
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:

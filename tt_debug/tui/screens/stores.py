@@ -6,7 +6,7 @@ Owns looking for them; reading them begins when one is chosen.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
 
+from stores.registry import mask_password
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.actions import bindings
-from tt_debug.tui.app import Listing, Opener, OpenStore, label_of
+from tt_debug.tui.app import Listing
 from tt_debug.tui.messages import Failed
+from tt_debug.tui.opening import OpenStore, only_graph
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
@@ -30,12 +32,11 @@ SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One entry: what it is called, what is known of it, and the URLs it opens; the demo's are made when chosen."""
+    """One entry: what it is called, what is known of it, and the URL it opens; none for the demo."""
 
     name: str
     note: str
-    urls: tuple[str, ...] = ()
-    demo: bool = False
+    url: str | None = None
 
 
 class StoresOpened(Message):
@@ -47,14 +48,14 @@ class StoresOpened(Message):
         self.demo = demo
 
 
-def choices(folder: Path, environ: Mapping[str, str], with_demo: bool) -> list[Choice]:
-    """What can be opened from ``folder``. Looks at names and sizes only; opens nothing."""
-    found = [Choice(url, "TT_DEBUG_STORE", (url,))] if (url := environ.get("TT_DEBUG_STORE")) else []
-    files = [path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
-    found += [Choice(path.name, human_size(path.stat().st_size), (str(path),)) for path in files]
-    if with_demo:
-        found.append(Choice("Demo", "two small example stores, offline, no keys", demo=True))
-    return found
+def choices(folder: Path, environ: Mapping[str, str]) -> list[Choice]:
+    """What can be opened from ``folder``, the demo last. Looks at names and sizes only; opens nothing."""
+    found = [Choice(mask_password(url), "from TT_DEBUG_STORE", url)] if (url := environ.get("TT_DEBUG_STORE")) else []
+    graph = only_graph(folder / "langgraph.json")
+    serves = f", resumes with graph {graph} of langgraph.json" if graph else ""
+    files = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file())
+    found += [Choice(path.name, human_size(path.stat().st_size) + serves, str(path)) for path in files]
+    return [*found, Choice("Demo", "two small example stores, offline, no keys")]
 
 
 class StoresScreen(BaseScreen):
@@ -63,15 +64,14 @@ class StoresScreen(BaseScreen):
     WHERE = "stores"
     BINDINGS = bindings("stores")
 
-    def __init__(self, folder: Path | None = None, demo: Callable[[], Sequence[str]] | None = None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         super().__init__()
         self._folder = folder or Path.cwd()
-        self._demo = demo
         self._choices: list[Choice] = []
 
     def compose_body(self) -> ComposeResult:
         """One list."""
-        yield Panel(id="choices", empty="No *.db or *.sqlite here. Start with: tt-debug STORE, or tt-debug demo")
+        yield Panel(id="choices", empty="nothing to open here")
 
     def on_mount(self) -> None:
         """What is there."""
@@ -79,7 +79,7 @@ class StoresScreen(BaseScreen):
         self.query_one(TitleBar).show(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
         view = self.query_one("#choices", Panel)
         view.border_title = "1 Open a store"
-        self._choices = choices(self._folder, os.environ, self._demo is not None)
+        self._choices = choices(self._folder, os.environ)
         lines: list[Line] = [
             (Piece(f"{safe_text(choice.name):<32}", "strong"), Piece(safe_text(choice.note), "muted"))
             for choice in self._choices
@@ -95,8 +95,9 @@ class StoresScreen(BaseScreen):
     def _chosen(self, event: RowView.Opened) -> None:
         choice = self._choices[event.row]
         self.query_one("#choices").border_subtitle = "opening…"
-        work = partial(_open, choice, self.tt.opener, self._demo)
-        self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=choice.demo))
+        opening = self.tt.opening.with_graph_of(self._folder)
+        work = opening.demo if choice.url is None else partial(opening.open_all, (choice.url,))
+        self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=choice.url is None))
 
     @on(StoresOpened)
     def _opened(self, event: StoresOpened) -> None:
@@ -113,13 +114,3 @@ class StoresScreen(BaseScreen):
         """Opening failed: say so, the list stays."""
         self.query_one("#choices").border_subtitle = ""
         super().on_failed(event)
-
-
-def _open(choice: Choice, opener: Opener | None, demo: Callable[[], Sequence[str]] | None) -> tuple[OpenStore, ...]:
-    assert opener is not None
-    urls = demo() if choice.demo and demo is not None else choice.urls
-    opened = []
-    for url in urls:
-        session = opener(url)
-        opened.append(OpenStore(url, label_of(session), session))
-    return tuple(opened)

@@ -45,11 +45,11 @@ class ThreadsView(RowView):
         self._empty = ""
         self._longest = 8
 
-    def show(self, rows: Sequence[ThreadRow], now: datetime, *, empty: str = "") -> None:
-        """Show these rows; the cursor stays on its thread when that is still listed."""
-        before = self.current
+    def show(self, rows: Sequence[ThreadRow], now: datetime, *, empty: str = "", keep: bool = True) -> None:
+        """Show these rows; the cursor stays on its thread when that is still listed, without ``keep`` it goes first."""
+        before = self.current if keep else None
         self._rows, self._now, self._empty = tuple(rows), now, empty
-        at = None
+        at = None if keep else 0
         if before is not None and before.info is not None:
             for number, row in enumerate(self._rows):
                 if row.info is not None and (row.store, row.info.thread) == (before.store, before.info.thread):

@@ -1,0 +1,109 @@
+"""Starting without a store: what is offered, opening it, and what happens when that fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from stores.model import NewCheckpoint, Ref
+from stores.native.sqlite import create_native
+from stores.protocol import Writer
+from stores.registry import open_store
+from tests.tui.conftest import screen_text, settled, wait_for
+from tt_debug.tui.app import TtDebugApp, run_app
+from tt_debug.tui.opening import Opening, only_graph
+from tt_debug.tui.screens.home import HomeScreen
+from tt_debug.tui.screens.stores import StoresScreen, choices
+from tt_debug.tui.widgets.threads_view import ThreadsView
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one native store of one thread; nothing of the machine's own."""
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("TT_DEBUG_STORE", raising=False)
+    place = tmp_path / "work"
+    place.mkdir()
+    create_native(place / "agent.db")
+    store = open_store(str(place / "agent.db"), read_only=False)
+    assert isinstance(store, Writer)
+    store.append(NewCheckpoint(Ref("t", "", "1f0a0000-0000-6000-8000-000000000001"), None, {"a": 1}, "input"))
+    store.close()
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_files_the_configured_store_and_the_demo_are_offered(folder: Path) -> None:
+    (folder / "notes.txt").write_text("no store")
+    shutil.copyfile(folder / "agent.db", folder / "old.sqlite")
+    offered = choices(folder, {"TT_DEBUG_STORE": "postgresql://me:secret@db/agents"})
+    assert [choice.name for choice in offered][1:] == ["agent.db", "old.sqlite", "Demo"]
+    assert "secret" not in offered[0].name
+    assert offered[0].url == "postgresql://me:secret@db/agents"
+    assert offered[-1].url is None
+
+
+def test_the_only_graph_of_langgraph_json_serves(folder: Path) -> None:
+    config = folder / "langgraph.json"
+    assert only_graph(config) is None
+    config.write_text(json.dumps({"graphs": {"agent": "./agent.py:graph"}}))
+    assert only_graph(config) == "agent"
+    assert "graph agent of langgraph.json" in choices(folder, {})[0].note
+    opening = Opening().with_graph_of(folder)
+    assert opening.graph is not None
+    assert (opening.graph.graph, opening.graph.folder) == ("agent", folder)
+    for text in (json.dumps({"graphs": {"a": "x:y", "b": "x:z"}}), "[]", "{", json.dumps({"graphs": []})):
+        config.write_text(text)
+        assert only_graph(config) is None
+
+
+async def test_choosing_a_file_opens_it(folder: Path) -> None:
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        assert isinstance(app.screen, StoresScreen)
+        assert "agent.db" in screen_text(app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, HomeScreen))
+        await wait_for(pilot, lambda: app.screen.query_one(ThreadsView).row_count == 1)
+        assert app.tour is None
+        await pilot.press("q")
+        await settled(pilot, app)
+        assert isinstance(app.screen, StoresScreen), "back goes back to the choice"
+    for store in app.stores:
+        store.session.close()
+
+
+async def test_choosing_the_demo_opens_both_stores_and_starts_the_tour(folder: Path) -> None:
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("G", "enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, HomeScreen))
+        assert len(app.stores) == 2
+        assert app.tour is not None
+        await settled(pilot, app)
+        assert "Tour:" in screen_text(app)
+    for store in app.stores:
+        store.session.close()
+
+
+async def test_a_file_that_is_no_store_is_told_and_the_list_stays(folder: Path) -> None:
+    (folder / "agent.db").write_text("not a database")
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settled(pilot, app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "opening:" in screen_text(app))
+        assert isinstance(app.screen, StoresScreen)
+
+
+def test_a_given_store_that_cannot_be_opened_is_an_error_before_anything_is_drawn(folder: Path) -> None:
+    from stores.errors import Unreachable
+
+    with pytest.raises(Unreachable):
+        run_app("nowhere.db", read_only=False, graph=None, workflow=None)
+    assert not (folder / "nowhere.db").exists()
