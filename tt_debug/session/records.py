@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from stores.errors import Corrupt
 from stores.model import Checkpoint, Header, Task, Value
 from stores.protocol import RunStore, Store
 from stores.runs import StepRecord
@@ -17,6 +18,8 @@ Record = dict[str, Value]
 def log_record(header: Header) -> Record:
     """What `log --json` shows of a checkpoint; ``parent_thread`` only where it differs, ``problem`` if there is one."""
     parent = header.parent
+    if parent is not None and parent.ns != header.ref.ns:
+        parent = None  # what ran a subgraph's first checkpoint: the graph draws it there, the row has no parent
     record: Record = {
         "thread": header.ref.thread,
         "ns": header.ref.ns,
@@ -50,11 +53,18 @@ def show_record(checkpoint: Checkpoint, steps: tuple[StepRecord, ...] = ()) -> R
 
 
 def records_of(store: Store, view: ThreadView) -> Iterator[Mapping[str, Value]]:
-    """One `show` object a checkpoint of the view's own thread, oldest first."""
-    for ref in view.headers:
+    """One `show` object a checkpoint of the view's own thread, oldest first.
+
+    One that cannot be read is its `log` object with the ``problem``, and no ``state``.
+    """
+    for ref, header in view.headers.items():
         if ref.thread == view.thread:
-            steps = store.steps(ref=ref) if isinstance(store, RunStore) else ()
-            yield show_record(store.load(ref), steps)
+            try:
+                checkpoint = store.load(ref)
+            except Corrupt as error:
+                yield log_record(header) | {"problem": header.problem or str(error)}
+                continue
+            yield show_record(checkpoint, store.steps(ref=ref) if isinstance(store, RunStore) else ())
 
 
 def timestamp(moment: datetime | None) -> str | None:

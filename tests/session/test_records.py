@@ -1,0 +1,32 @@
+"""A checkpoint as one plain object: the same wherever it is printed, and there even where it cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.stores.langgraph_files import CURRENT, unpack
+from tt_debug.session.records import log_record, show_record
+from tt_debug.session.session import Session
+
+
+def test_log_and_show_tell_the_same_of_every_checkpoint(tmp_path: Path) -> None:
+    """A subgraph's first row has no parent; in the graph it hangs below what ran it, which is no parent of its own."""
+    session = Session.open(str(unpack(CURRENT, tmp_path)))
+    seen = 0
+    for thread in ("subgraph-nested", "subgraph-persistent", "agent-fork"):
+        for ref, header in session.open_thread(thread).headers.items():
+            listed = log_record(header)
+            assert listed.items() <= show_record(session.load(ref)).items()
+            seen += bool(ref.ns)
+    assert seen > 10
+
+
+def test_an_unreadable_checkpoint_is_exported_with_its_problem_and_hides_no_neighbour(tmp_path: Path) -> None:
+    session = Session.open(str(unpack("undecodable.sqlite", tmp_path)))
+    view = session.open_thread("agent-linear")
+    written = list(session.export("agent-linear"))
+    assert [record["id"] for record in written] == [ref.id for ref in view.headers]
+    unread = [record for record in written if "state" not in record]
+    assert len(unread) == 8
+    assert all(record["problem"] for record in unread)
+    assert all("tasks" in record for record in written if "state" in record)
