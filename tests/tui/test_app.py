@@ -314,6 +314,19 @@ async def test_no_color_chooses_an_ansi_theme(session: FakeSession, monkeypatch:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot, app)
         assert app.theme == "ansi-dark"
+        styles = [part.style for strip in app.screen._compositor.render_strips() for part in strip if part.style]
+        assert not [style for style in styles if style.color is not None and not style.color.is_default]
+        assert not [style for style in styles if style.bgcolor is not None and not style.bgcolor.is_default]
+        assert [style for style in styles if style.reverse], "the cursor is seen without colours"
+
+
+async def test_an_empty_no_color_is_no_wish(session: FakeSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "")
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        assert not app.no_color
+        assert app.theme == "textual-dark"
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,12 @@ class TtDebugApp(App[int]):
         ascii_only: bool | None = None,
         tour: bool = False,
     ) -> None:
-        # Textual takes NO_COLOR away from the environment; our runs' children shall still see it.
-        self._no_color = os.environ.get("NO_COLOR")
-        super().__init__()
+        self._colourless = wants_no_color(os.environ)
+        if not self._colourless:
+            # Textual takes an empty NO_COLOR for a wish, the convention does not.
+            os.environ.pop("NO_COLOR", None)
+        # Without native colours Textual would only turn grey, in 24-bit codes.
+        super().__init__(ansi_color=True if self._colourless else None)
         self.stores: tuple[OpenStore, ...] = tuple(stores)
         self.opening = opening or Opening(read_only)
         self.read_only = read_only
@@ -94,8 +97,7 @@ class TtDebugApp(App[int]):
 
     def on_mount(self) -> None:
         """Theme for this terminal, then Home, or the choice of a store."""
-        if wants_no_color({"NO_COLOR": self._no_color or ""}):
-            os.environ["NO_COLOR"] = self._no_color or ""
+        if self._colourless:
             self.theme = "ansi-dark"
         self.set_class(self.glyphs.ascii, "-ascii")
         self.push_screen(self._first_screen())

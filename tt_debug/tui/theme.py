@@ -5,7 +5,6 @@ Owns which token each ink stands for. Only ``$text-*`` tokens: they keep their c
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Final
 
@@ -44,7 +43,6 @@ LANES: Final = 6
 
 _OWN: Final = {
     "tt-bar": "panel",
-    "tt-rule": "panel-lighten-2",
     "tt-human": "text-success",
     "tt-ai": "text-primary",
     "tt-tool": "text-warning",
@@ -67,9 +65,13 @@ _OWN: Final = {
 
 def own_variables(variables: Mapping[str, str]) -> dict[str, str]:
     """The ``$tt-*`` variables of a theme whose generated variables are ``variables``; a theme may set its own."""
-    return {name: variables.get(name, variables[token]) for name, token in _OWN.items()}
+    own = {name: variables.get(name, variables[token]) for name, token in _OWN.items()}
+    foreground = variables["foreground"]
+    # A line that is seen in dark and light themes alike; the terminal's own colours cannot be blended.
+    own.setdefault("tt-rule", foreground if foreground.startswith("ansi") else f"{foreground} 30%")
+    return own
 
 
-def wants_no_color(environ: Mapping[str, str] = os.environ) -> bool:
+def wants_no_color(environ: Mapping[str, str]) -> bool:
     """Whether NO_COLOR asks for it; as https://no-color.org says, only a non-empty value counts."""
     return bool(environ.get("NO_COLOR"))
