@@ -28,6 +28,7 @@ CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, "_
 
 _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
 _CONTROL_PREFIXES: Final = ("branch:", "join:", "start:")
+NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
 # In versions_seen beside the nodes.
 NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"})
 
@@ -133,7 +134,12 @@ def outline(row: CheckpointRow) -> Outline:
         return Outline(problem="its content is not a checkpoint")
     found = _outline(content)
     inside = content.get("id")
-    return found if inside == row.id else replace(found, odd=f"it holds the content of checkpoint {inside}")
+    if inside != row.id:
+        return replace(found, odd=f"it holds the content of checkpoint {inside}")
+    if found.v > NEWEST_FORMAT:
+        later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
+        return replace(found, odd=later)
+    return found
 
 
 def _outline(content: Mapping[str, Value]) -> Outline:

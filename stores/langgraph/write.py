@@ -13,7 +13,7 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Conflict, Invalid, NotFound, Unsupported
 from stores.langgraph.copying import Owners, plan_copy
 from stores.langgraph.edit import Birth, edited_row
-from stores.langgraph.rows import TASKS, CheckpointRow, WriteRow
+from stores.langgraph.rows import NEWEST_FORMAT, TASKS, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, enclosing
 from stores.langgraph.thread import ThreadReading
 from stores.model import Change, Ref
@@ -29,10 +29,16 @@ class Forking:
 
     @classmethod
     def at(cls, reading: ThreadReading, base: Ref) -> Forking:
-        """Raises NotFound when there is no such checkpoint."""
+        """Raises NotFound when there is no such checkpoint, Unsupported when its format is not known."""
         key = Key(base.id, base.ns)
         if reading.skeleton is None or key not in reading.skeleton.parents:
             raise NotFound(f"no checkpoint {base.id} in thread {reading.thread!r}")
+        version = reading.version(key)
+        if version > NEWEST_FORMAT:
+            raise Unsupported(
+                f"checkpoint {base.id} is of format version {version}: tt-debug writes up to {NEWEST_FORMAT}",
+                hint="Fork at an earlier checkpoint, or take a newer tt-debug.",
+            )
         return cls(reading, reading.skeleton, key)
 
     def to_thread(self, thread: str, *, keep_results: bool) -> str:
