@@ -9,7 +9,7 @@ import click
 from stores.model import MISSING, Checkpoint, Header
 from stores.paths import format_path, parse_path
 from tt_debug.cli import comparing, listing, records, tables
-from tt_debug.cli.exits import ExitCode
+from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
     Target,
@@ -100,6 +100,8 @@ def log(front: Front, options: LogOptions) -> ExitCode:
             headers = listing.in_namespace(view, options.ns, all_threads=options.all)
         else:
             headers = listing.everything(view) if options.all else listing.line_of(view, ref)
+    if view.head.ns:
+        narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
     headers = _newest(headers, options.limit)
     if output.as_json:
         output.document("log", [log_record(header) for header in headers])
