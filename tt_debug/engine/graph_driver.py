@@ -112,7 +112,7 @@ class Run:
 
 
 def run_config(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The config on the thread alone, never on a checkpoint: with an id it would run again what has finished."""
+    """The config on the thread alone, not on a checkpoint: with an id LangGraph runs again what has finished."""
     asked = {key: value for key, value in job["config"].items() if key != "context"}
     own = {key: value for key, value in (asked.get("configurable") or {}).items() if not key.startswith("checkpoint_")}
     return {**asked, "configurable": {**own, "thread_id": job["thread"]}}
@@ -199,6 +199,14 @@ def running_alone(lock: Path, thread: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def call(run: Run) -> tuple[Any, dict[str, Any]]:
+    """What goes in, and how ``stream`` is called."""
+    given, how = answer(run.job, run.before), arguments(run.job, run.graph)
+    if not nothing_to_run(run):
+        how["config"] = run.before.memories.config(how["config"], run.release, given is not None)
+    return given, how
+
+
 @contextlib.contextmanager
 def told(run: Run) -> Iterator[None]:
     """From the start of a run to its end, whatever the user's code does in between."""
@@ -222,7 +230,7 @@ def run_sync(run: Run) -> None:
     """Drive a graph whose nodes are called."""
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    given, how = answer(run.job, run.before), arguments(run.job, run.graph)
+    given, how = call(run)
     with told(run):
         if nothing_to_run(run):
             return
@@ -241,7 +249,7 @@ async def run_async(run: Run) -> None:
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    given, how = answer(run.job, run.before), arguments(run.job, run.graph)
+    given, how = call(run)
     with told(run):
         if nothing_to_run(run):
             return

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .events_pipe import plain
+from .graph_memory import Memories
 from .graph_target import Refused, import_failed
 
 _PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
@@ -120,8 +121,12 @@ class Standing:
             stored = twin.checkpointer.get_tuple(config)
             if stored is None:
                 raise Refused("thread", f"{path} has no thread {thread!r}")
-            state = twin.get_state(config, subgraphs=True)
-            self.lost = sorted(_lost(twin, twin.checkpointer, stored, state))
+            try:
+                state = twin.get_state(config, subgraphs=True)
+                self.lost = sorted(_lost(twin, twin.checkpointer, stored, state))
+                self.memories = Memories(twin.checkpointer, stored, state)
+            except Exception as error:  # noqa: BLE001 - the boundary to user code, and to a release older than the file
+                raise import_failed(f"reading thread {thread!r} with this graph", error) from None
         self.head: str = stored.checkpoint["id"]
         self.step: int = (stored.metadata or {}).get("step", -1)
         self.finished = {task for task, channel, _ in stored.pending_writes or [] if channel not in _NOT_RESULTS}
