@@ -52,8 +52,10 @@ def checked(
 
 
 def fork(store: Store, journal: Journal, asked: Fork) -> Header:
-    """Append the fork. Raises Conflict when the thread exists, with a free name to take as hint left to the caller."""
+    """Append the fork. Raises Conflict when the thread exists, the base's own among them."""
     writer = _writer(store)
+    if asked.thread == asked.base.thread:  # a store would take it for an edit
+        raise _taken(asked.thread)
     meta: dict[str, object] = {}
     if asked.adopt is not None:
         meta[ADOPTED] = _adopted(store, asked.adopt)
@@ -61,6 +63,19 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     if not isinstance(store, RunStore):
         journal.record_fork(asked.thread, asked.base)
     return header
+
+
+def new_name(store: Store, thread: str, wanted: str | None) -> str:
+    """``wanted`` when no thread has that name, else Conflict; a free one when none is wanted."""
+    if not wanted:
+        return free_name(store, thread)
+    if thread_exists(store, wanted):
+        raise _taken(wanted)
+    return wanted
+
+
+def _taken(thread: str) -> Conflict:
+    return Conflict(f"thread {thread!r} exists", hint="choose another name; edit is what appends to a thread itself")
 
 
 def free_name(store: Store, thread: str) -> str:

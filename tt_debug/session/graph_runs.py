@@ -36,7 +36,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
     view = open_view(store, journal, request.ref.thread)
     replay = request.action == "replay"
     header = _replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
-    thread = (request.thread or forking.free_name(store, request.ref.thread)) if replay else request.ref.thread
+    thread = forking.new_name(store, request.ref.thread, request.thread) if replay else request.ref.thread
     answers = () if replay else tuple(_answers(store, journal, request))
     return RunPlan(
         title=f"{'Replay' if replay else 'Resume'} {thread} with {target.graph}",

@@ -130,7 +130,8 @@ class Session:
         """A new thread (default ``<thread>-fork-N``) from ``ref``; ``adopt`` binds it to a changed definition."""
         self._refuse_if_read_only("fork")
         self.preview(ref, changes)
-        fork = forking.Fork(ref, thread or self.free_name(ref.thread), tuple(changes), keep_results, adopt)
+        name = forking.new_name(self._store, ref.thread, thread)
+        fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt)
         return forking.fork(self._store, self._journal, fork)
 
     def edit(self, ref: Ref, changes: Sequence[Change]) -> Header:

@@ -95,7 +95,7 @@ def _replayed(store: Store, view: ThreadView, request: RunRequest) -> _Start:
     header = view.headers[ref]
     if not header.next:
         raise UsageError(f"nothing runs after {heads.place(header)}", hint="replay from an earlier step")
-    thread = request.thread or forking.free_name(store, ref.thread)
+    thread = forking.new_name(store, ref.thread, request.thread)
     notes = (f"on the new thread {thread!r}; {ref.thread!r} stays as it is",)
     return _Start(thread, store.load(ref).state, header.next, header, notes)
 
