@@ -161,7 +161,7 @@ class ThreadRunning(ThreadEditing):
         elif word == "head":
             self.act_nav_head()
         elif word == "answer":
-            self.tt.act_inbox()
+            self.act_inbox()
 
     # --- the run
 
