@@ -8,7 +8,6 @@ import pytest
 
 from tt_debug.tui import actions
 from tt_debug.tui.actions import ACTIONS, EVERYWHERE, ROWS, Safety, for_screen, shown_key
-from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.key_table import BEGIN, END, markdown_table, replaced
 from tt_debug.tui.palette import actions as palette_actions
 from tt_debug.tui.screens.approvals import ApprovalsScreen
@@ -45,9 +44,9 @@ def test_no_key_means_two_things_on_a_screen(where: str) -> None:
 
 
 @pytest.mark.parametrize("where", SCREENS)
-def test_every_action_is_done_by_its_screen_or_the_app(where: str) -> None:
+def test_every_action_is_done_by_its_screen(where: str) -> None:
     for action in for_screen(where):
-        owner = getattr(SCREENS[where], action.method, None) or getattr(TtDebugApp, action.method, None)
+        owner = getattr(SCREENS[where], action.method, None)
         assert callable(owner), f"{where}: {action.id} has no {action.method}"
 
 

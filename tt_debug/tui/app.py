@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,18 +19,20 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from tt_debug.session.plans import GraphTarget
-from tt_debug.tui.actions import EVERYWHERE
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.loader import Loader
-from tt_debug.tui.messages import Bug
+from tt_debug.tui.messages import Bug, Failed, ThreadsRead
 from tt_debug.tui.opening import Opening, OpenStore, label_of
-from tt_debug.tui.palette import Commands, Palette, ThreadCommands
+from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.theme import own_variables, wants_no_color
 from tt_debug.tui.tour import Tour
 
 if TYPE_CHECKING:
     from stores.model import Ref, ThreadInfo
+    from tt_debug.tui.screens.base import BaseScreen
     from tt_debug.tui.screens.thread import ThreadScreen
+
+_LISTING = "threads of store "
 
 __all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
 
@@ -153,8 +156,35 @@ class TtDebugApp(App[int]):
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
 
     def note_done(self, words: str, command: str = "") -> None:
-        """Remember what was done, for the list behind ``@``."""
+        """Remember what was done, for the list behind ``@``; it changed a store, so the listings are read again."""
         self.done.append(Done(words, command))
+        self.read_listings()
+
+    def read_listings(self) -> None:
+        """Read the threads of every store; screens are told by ``listings_changed``."""
+        for number, store in enumerate(self.stores):
+            self.loader.call(self, f"{_LISTING}{number}", store.session.threads, partial(ThreadsRead, number))
+
+    def on_threads_read(self, event: ThreadsRead) -> None:
+        """A listing has come."""
+        if event.store < len(self.stores):
+            self._set_listing(event.store, Listing(self.stores[event.store], event.threads, read=True))
+
+    def on_failed(self, event: Failed) -> None:
+        """A listing that cannot be read keeps what was read before, and says so."""
+        number = int(event.kind.removeprefix(_LISTING))
+        problem = f"{event.text} {event.hint}".strip()
+        self._set_listing(number, replace(self.listings[number], problem=problem, read=True))
+
+    def _set_listing(self, number: int, listing: Listing) -> None:
+        self.listings = (*self.listings[:number], listing, *self.listings[number + 1 :])
+        for screen in self._own_screens():
+            screen.listings_changed()
+
+    def _own_screens(self) -> list[BaseScreen]:
+        from tt_debug.tui.screens.base import BaseScreen  # the screens import this module
+
+        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen) and screen.is_mounted]
 
     def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None, *, then: str = "") -> ThreadScreen:
         """Open a thread's screen on top, the cursor at ``ref`` (default: its head); ``then`` is an action it performs
@@ -167,45 +197,14 @@ class TtDebugApp(App[int]):
         self.push_screen(screen)
         return screen
 
-    def act_help(self) -> None:
-        """Show the keys of the screen on top."""
-        from tt_debug.tui.screens.help import HelpScreen
-
-        where = getattr(self.screen, "WHERE", EVERYWHERE)
-        self.push_screen(HelpScreen(where))
-
-    def act_log(self) -> None:
-        """Show what was done."""
-        from tt_debug.tui.screens.log import LogScreen
-
-        self.push_screen(LogScreen())
-
-    def act_inbox(self) -> None:
-        """Open the approvals of every open store."""
-        from tt_debug.tui.screens.approvals import ApprovalsScreen
-
-        self.push_screen(ApprovalsScreen())
-
-    def act_threads(self) -> None:
-        """Pick a thread in the palette."""
-        self.push_screen(Palette([ThreadCommands], placeholder="thread…"))
-
-    def act_palette(self) -> None:
-        """Open the command palette."""
+    def open_palette(self) -> None:
+        """Open the command palette, once."""
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(Palette())
 
     def action_command_palette(self) -> None:
         """Textual's own ways to the palette lead to ours."""
-        self.act_palette()
-
-    def act_back(self) -> None:
-        """Back to the screen before."""
-        self.go_back()
-
-    def act_quit(self) -> None:
-        """Leave."""
-        self.ask_to_quit()
+        self.open_palette()
 
     def on_key(self, event: events.Key) -> None:
         """A key that comes back here while a text field or the palette is open was sent before that had the focus
@@ -242,11 +241,8 @@ class TtDebugApp(App[int]):
         self._show_tip()
 
     def _show_tip(self) -> None:
-        from tt_debug.tui.screens.base import BaseScreen
-
-        for screen in self.screen_stack:
-            if isinstance(screen, BaseScreen):
-                screen.show_tip()
+        for screen in self._own_screens():
+            screen.show_tip()
 
 
 def run_app(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from stores.model import ThreadInfo
 
-class Failed(Message):
+
+class Failed(Message, bubble=False):
     """A call of the loader failed in a way its author named. ``kind`` is the caller's word for what it asked for.
 
     It goes to whoever asked, who shows it in the panel it was for.
@@ -21,6 +23,15 @@ class Failed(Message):
     def text(self) -> str:
         """What and where, one sentence; not yet safe to draw."""
         return str(self.error) or type(self.error).__name__
+
+
+class ThreadsRead(Message, bubble=False):
+    """The threads of the store number ``store``."""
+
+    def __init__(self, store: int, threads: tuple[ThreadInfo, ...]) -> None:
+        super().__init__()
+        self.store = store
+        self.threads = threads
 
 
 class Bug(Message):

@@ -6,30 +6,26 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import Screen
 from textual.widgets import Static
 
-from tt_debug.text import safe_text
 from tt_debug.tui.actions import ROWS, Action, Safety, bindings, find, for_screen, key_hints
 from tt_debug.tui.messages import Failed
+from tt_debug.tui.screens.everywhere import EverywhereActions
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.tip import Tip
 from tt_debug.tui.widgets.title_bar import TitleBar
 
-if TYPE_CHECKING:
-    from tt_debug.tui.app import TtDebugApp
-
 MIN_WIDTH = 60
 MIN_HEIGHT = 12
 
 
-class BaseScreen(Screen[None]):
+class BaseScreen(EverywhereActions):
     """A full screen. Subclasses set ``WHERE``, take their keys from ``bindings(WHERE)``, compose their middle in
     `compose_body`, and have a method ``act_<id>`` for each action of theirs; `refusal` says why one cannot be done."""
 
@@ -44,14 +40,6 @@ class BaseScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
     ALLOW_IN_MAXIMIZED_VIEW = "TitleBar, Timeline, KeyBar"
-
-    @property
-    def tt(self) -> TtDebugApp:
-        """The app, typed."""
-        from tt_debug.tui.app import TtDebugApp  # the app imports the screens
-
-        assert isinstance(self.app, TtDebugApp)
-        return self.app
 
     def compose(self) -> ComposeResult:
         """Title, body, keys; and the one sentence for a terminal that is too small."""
@@ -85,8 +73,7 @@ class BaseScreen(Screen[None]):
             if isinstance(self.focused, RowView):
                 self.focused.action_row(action.id.removeprefix("row."))
             return
-        method = getattr(self, action.method, None) or getattr(self.app, action.method)
-        method()
+        getattr(self, action.method)()
         self.tt.tour_saw(action_id)
 
     def perform_after_reading(self) -> None:
@@ -104,10 +91,6 @@ class BaseScreen(Screen[None]):
         if 0 < number <= len(self.PANES):
             self.query_one(self.PANES[number - 1]).focus()
 
-    def act_pane_focus(self) -> None:
-        """From the palette: the next panel."""
-        self.focus_next()
-
     def action_escape(self) -> None:
         """Esc: close what is on top; subclasses clear their search, and so on. Here: leave the zoom, end the tour."""
         if self.maximized is not None:
@@ -123,43 +106,15 @@ class BaseScreen(Screen[None]):
             hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
         self.query_one("#keys", KeyBar).show(hints)
 
-    def say(self, text: str, *, severity: str = "information") -> None:
-        """A toast, the text made safe and never read as markup."""
-        level = severity if severity in ("information", "warning", "error") else "information"
-        self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
+    # --- what the app tells
 
-    # --- what many screens have
-
-    def act_refresh(self) -> None:
-        """Read again; screens that show a store override it."""
-        self.say("nothing to read again here")
-
-    def command_line(self) -> str:
-        """The command that shows what this screen shows, or empty."""
-        return ""
-
-    def act_copy_cli(self) -> None:
-        """Copy `command_line`."""
-        command = self.command_line()
-        if not command:
-            self.say("there is no command for this")
-            return
-        self.app.copy_to_clipboard(command)
-        self.say(f"sent to the terminal's clipboard: {command}")
-
-    def act_pane_zoom(self) -> None:
-        """The panel in focus fills the screen, or goes back."""
-        if self.maximized is not None:
-            self.minimize()
-        elif self.focused is not None:
-            self.maximize(self.focused)
+    def listings_changed(self) -> None:
+        """The app has read the threads of a store again; screens that show some of it override this."""
 
     def show_tip(self) -> None:
         """The tour's line, or none."""
         tour = self.tt.tour
-        # A screen that was just pushed has no tip yet; it asks again when it is mounted.
-        for tip in self.query(Tip):
-            tip.show(tour.line if tour is not None else "")
+        self.query_one(Tip).show(tour.line if tour is not None else "")
 
     # --- events
 

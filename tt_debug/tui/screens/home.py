@@ -6,7 +6,6 @@ Owns reading the listings, filter and order; a thread's history belongs to the T
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -22,7 +21,6 @@ from textual.widgets import Input
 from stores.model import Checkpoint, Status, ThreadInfo
 from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
-from tt_debug.tui.app import Listing
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
 from tt_debug.tui.screens.base import BaseScreen
@@ -35,15 +33,6 @@ ORDERS: Final = ("last write", "name", "steps", "status")
 
 REST: Final = 0.05
 """Seconds the cursor rests before the preview follows: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
-
-
-class ThreadsRead(Message):
-    """A store's threads."""
-
-    def __init__(self, store: int, threads: tuple[ThreadInfo, ...]) -> None:
-        super().__init__()
-        self.store = store
-        self.threads = threads
 
 
 class PreviewRead(Message):
@@ -91,37 +80,22 @@ class HomeScreen(BaseScreen):
     def on_screen_resume(self) -> None:
         """Other screens may have forked or run something."""
         super().on_screen_resume()
-        self._read()
+        self.tt.read_listings()
 
     def act_refresh(self) -> None:
         """Read every listing again."""
-        self._read()
+        self.tt.read_listings()
 
-    def _read(self) -> None:
-        for number, store in enumerate(self.tt.stores):
-            self.tt.loader.call(self, f"threads of {store.label}", store.session.threads, partial(ThreadsRead, number))
-
-    @on(ThreadsRead)
-    def _threads_read(self, event: ThreadsRead) -> None:
-        listing = Listing(self.tt.stores[event.store], event.threads, read=True)
-        self._set_listing(event.store, listing)
+    def listings_changed(self) -> None:
+        """Show them."""
+        self._show()
 
     def on_failed(self, event: Failed) -> None:
-        """A listing that could not be read says so in its place; a preview in its panel."""
-        for number, listing in enumerate(self.tt.listings):
-            if event.kind == f"threads of {listing.store.label}":
-                self._set_listing(number, replace(listing, problem=f"{event.text} {event.hint}".strip(), read=True))
-                return
+        """A preview that could not be read says so in its panel."""
         if event.kind == "preview":
             self._say_in_preview(f"{event.text} {event.hint}")
             return
         super().on_failed(event)
-
-    def _set_listing(self, number: int, listing: Listing) -> None:
-        listings = list(self.tt.listings)
-        listings[number] = listing
-        self.tt.listings = tuple(listings)
-        self._show()
 
     # --- the list
 

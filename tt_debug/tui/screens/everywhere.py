@@ -1,0 +1,97 @@
+"""The actions that mean the same on every screen, and saying something in a toast.
+
+Owns what they do; which keys they have is the action table's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.screen import Screen
+
+from tt_debug.text import safe_text
+from tt_debug.tui.palette import Palette, ThreadCommands
+
+if TYPE_CHECKING:
+    from tt_debug.tui.app import TtDebugApp
+
+
+class EverywhereActions(Screen[None]):
+    """The part of every screen that answers to the table's "everywhere", and to what several screens share."""
+
+    WHERE: ClassVar[str] = "everywhere"
+
+    @property
+    def tt(self) -> TtDebugApp:
+        """The app, typed."""
+        from tt_debug.tui.app import TtDebugApp  # the app imports the screens
+
+        assert isinstance(self.app, TtDebugApp)
+        return self.app
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast, the text made safe and never read as markup."""
+        level = severity if severity in ("information", "warning", "error") else "information"
+        self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
+
+    def command_line(self) -> str:
+        """The command that shows what this screen shows, or empty."""
+        return ""
+
+    def act_copy_cli(self) -> None:
+        """Copy `command_line`."""
+        command = self.command_line()
+        if not command:
+            self.say("there is no command for this")
+            return
+        self.app.copy_to_clipboard(command)
+        self.say(f"sent to the terminal's clipboard: {command}")
+
+    def act_refresh(self) -> None:
+        """Read again; screens that show a store override it."""
+        self.say("nothing to read again here")
+
+    def act_pane_zoom(self) -> None:
+        """The panel in focus fills the screen, or goes back."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    def act_pane_focus(self) -> None:
+        """From the palette, where no number was pressed: the next panel."""
+        self.focus_next()
+
+    def act_help(self) -> None:
+        """Show the keys of this screen."""
+        from tt_debug.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.WHERE))
+
+    def act_log(self) -> None:
+        """Show what was done."""
+        from tt_debug.tui.screens.log import LogScreen
+
+        self.app.push_screen(LogScreen())
+
+    def act_inbox(self) -> None:
+        """Open the approvals of every open store."""
+        from tt_debug.tui.screens.approvals import ApprovalsScreen
+
+        self.app.push_screen(ApprovalsScreen())
+
+    def act_threads(self) -> None:
+        """Pick a thread by name."""
+        self.app.push_screen(Palette([ThreadCommands], placeholder="thread…"))
+
+    def act_palette(self) -> None:
+        """Open the command palette."""
+        self.tt.open_palette()
+
+    def act_back(self) -> None:
+        """Back to the screen before; from the first one, leave."""
+        self.tt.go_back()
+
+    def act_quit(self) -> None:
+        """Leave."""
+        self.tt.ask_to_quit()
