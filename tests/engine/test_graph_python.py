@@ -102,7 +102,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
     assert caught.value.hint == f"run: {python} -m pip install langgraph langgraph-checkpoint-sqlite"
 
 
-@pytest.mark.parametrize("name", ["graph_driver", "graph_standing", "graph_target", "events_pipe"])
+@pytest.mark.parametrize("name", ["graph_driver", "graph_standing", "graph_memory", "graph_target", "events_pipe"])
 def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> None:
     """Python 3.9's syntax; imports of the standard library, of its neighbours, and deferred ones of LangGraph."""
     tree = ast.parse((Path(graph.__file__).parent / f"{name}.py").read_text(), feature_version=(3, 9))

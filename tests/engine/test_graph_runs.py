@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,7 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return opened
 
 
+RELEASE = f"langgraph {version('langgraph')}"
 BOTH = pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
 
 
@@ -65,7 +67,7 @@ def test_a_run_tells_each_step_with_its_checkpoint(store: Path, graph: str) -> N
     assert [event.kind for event in events] == ["run_started", *["step_started", "step_finished"] * 3, "run_ended"]
     assert {(event.run, event.thread) for event in outcome.events} == {(outcome.end.run, "t")}
     first, last = events[0].fields, events[-1].fields
-    assert (first["workflow"], first["version"], first["next"]) == (graph, "langgraph 1.2.24", ["b"])
+    assert (first["workflow"], first["version"], first["next"]) == (graph, RELEASE, ["b"])
     finished = [event.fields for event in events if event.kind == "step_finished"]
     assert [(f["node"], f["step"], f["next"]) for f in finished] == [("b", 2, ["c"]), ("c", 3, ["d"]), ("d", 4, [])]
     assert all(f["duration_ms"] >= 0 for f in finished)
@@ -278,6 +280,11 @@ def test_a_lost_node_that_a_join_or_a_send_would_start_or_that_a_subgraph_had(tm
     with pytest.raises(DefinitionChanged, match="target would run next"):
         run(store, target(f"partings:{builder}_lost"))
     assert run(store, target(f"partings:{builder}")).end.status == "done"
+
+
+def test_a_thread_that_this_release_or_this_graph_cannot_read(at_c: Path) -> None:
+    with pytest.raises(ChildFailed, match=r"reading thread 't' with this graph failed: RuntimeError: I sum up numbers"):
+        run(at_c, target("endings:sums_numbers"))
 
 
 def test_two_runs_of_one_thread(store: Path, gate: Callable[[], None]) -> None:

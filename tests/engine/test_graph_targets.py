@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,7 @@ def test_describing_runs_and_writes_nothing(store: Path) -> None:
     before, files = store.read_bytes(), listing(store.parent)
     facts = describe_graph(target("letters:make_async"), str(store), "t")
     assert (facts.nodes, facts.next, facts.step) == (("a", "b", "c", "d"), ("b",), 1)
-    assert (facts.release, facts.problems, facts.questions) == ("langgraph 1.2.24", (), ())
+    assert (facts.release, facts.problems, facts.questions) == (f"langgraph {version('langgraph')}", (), ())
     assert (store.read_bytes(), listing(store.parent)) == (before, files)
 
 

@@ -8,6 +8,7 @@ import threading
 from typing import Annotated, TypedDict
 
 from langchain_core.messages import HumanMessage
+from langgraph.channels import LastValue
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
@@ -43,3 +44,18 @@ exits = with_b(leave)
 killed = with_b(die)
 lingers = with_b(linger)
 asks_with_a_message = with_b(lambda state: {"log": [interrupt(HumanMessage("how large?"))]})
+
+
+class Strict(LastValue):
+    def from_checkpoint(self, checkpoint):
+        raise RuntimeError("I sum up numbers")
+
+
+class Numbers(TypedDict):
+    log: Annotated[list, Strict]
+
+
+sums_numbers = StateGraph(Numbers)
+for name in "abcd":
+    sums_numbers.add_node(name, linger)
+sums_numbers.add_edge(START, "a")
