@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import time
+import weakref
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,8 @@ _PID_WIDTH: Final = 12
 class FileLock:
     """An exclusive `flock` on a file of its own, which is made when first needed and stays.
 
-    Not to be shared by two threads at once. The file holds the process id of whoever locked it last.
+    Not to be shared by two threads at once. The file holds the process id of whoever locked it last. A copy of this
+    process (`os.fork`, as user code may call it) neither keeps the lock nor can let it go.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,15 +56,20 @@ class FileLock:
 
     def close(self) -> None:
         """Unlock and let go of the file."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self.free()
+        self._drop()
+
+    def _drop(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
 
     def _open(self) -> int:
         if self._fd is None:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                _drop_in_copies(self)
             except OSError as error:
                 raise ReadOnly(
                     f"cannot make the lock file {self._path}: {error.strerror}",
@@ -77,3 +84,15 @@ def _try(fd: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _drop_in_copies(lock: FileLock) -> None:
+    """A lock belongs to the open file, which a copy shares: it would stay locked until the copy has ended too."""
+    known = weakref.ref(lock)
+
+    def drop() -> None:
+        found = known()
+        if found is not None:
+            found._drop()
+
+    os.register_at_fork(after_in_child=drop)

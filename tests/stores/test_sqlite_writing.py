@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, closing
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,3 +88,62 @@ def test_looking_does_not_drop_the_locks_of_this_process(tmp_path: Path) -> None
                 assert count(reader) == 8
             assert "locked" in other("BEGIN IMMEDIATE")
         assert other("BEGIN IMMEDIATE") == "[]"
+
+
+def test_a_lock_let_go_is_free_though_a_forked_copy_of_its_holder_lives(tmp_path: Path) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    lock.take(0)
+    with forked_copy(lambda: None):
+        lock.close()
+        other.take(0)
+    other.close()
+
+
+def test_a_forked_copy_cannot_let_go_of_its_holders_lock(tmp_path: Path) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    lock.take(0)
+    with forked_copy(lambda: (lock.free(), lock.close())), pytest.raises(Busy):
+        other.take(0)
+    lock.close()
+
+
+def test_a_holder_that_dies_lets_go_though_a_forked_copy_of_it_lives(tmp_path: Path) -> None:
+    holder = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from stores.locks import FileLock\n"
+        "lock = FileLock(Path(sys.argv[1]))\n"
+        "lock.take(0)\n"
+        "if os.fork(): os._exit(0)\n"
+        "print('alive', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    argv = [sys.executable, "-c", holder, str(tmp_path / "lock")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as copy:
+        assert copy.stdout is not None
+        assert copy.stdout.readline() == "alive\n"
+        assert copy.wait() == 0
+        lock = FileLock(tmp_path / "lock")
+        lock.take(0)
+        lock.close()
+
+
+@contextmanager
+def forked_copy(act: Callable[[], object]) -> Iterator[None]:
+    """A copy of this process that has done ``act``, and lives for the length of the block."""
+    ready, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        act()
+        os.close(done[1])
+        os.write(ready[1], b".")
+        os.read(done[0], 1)
+        os._exit(0)
+    try:
+        assert os.read(ready[0], 1) == b"."
+        yield
+    finally:
+        os.close(done[1])
+        os.waitpid(child, 0)
+        for each in (*ready, done[0]):
+            os.close(each)
