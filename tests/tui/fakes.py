@@ -167,7 +167,9 @@ class FakeSession:
         self._check("approvals", thread)
         return tuple(self.open_approvals)
 
-    def answer(self, approval_id: str, answer: Value, by: str, *, reject: bool = False) -> Header:
+    def answer(
+        self, approval_id: str, answer: Value, by: str, *, reject: bool = False, thread: str | None = None
+    ) -> Header:
         self._check("answer", (approval_id, answer, by, reject))
         asked = next(each for each in self.open_approvals if each.id == approval_id)
         self.open_approvals.remove(asked)

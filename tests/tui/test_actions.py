@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tt_debug.cli import commands
 from tt_debug.tui import actions
 from tt_debug.tui.actions import ACTIONS, EVERYWHERE, ROWS, Safety, for_screen, shown_key
 from tt_debug.tui.key_table import BEGIN, END, markdown_table, replaced
@@ -66,6 +67,18 @@ def test_titles_that_end_in_dots_ask_and_writes_say_so() -> None:
     for action in ACTIONS:
         if action.safety in (Safety.WRITE, Safety.EXECUTE) and action.id != "run.pause":
             assert action.title.endswith("…"), action.id
+
+
+def test_every_command_line_of_the_table_is_one() -> None:
+    for action in ACTIONS:
+        if not action.cli:
+            continue
+        program, name, *words = action.cli.split()
+        command = commands.load(name)
+        assert program == "tt-debug"
+        assert command is not None, action.cli
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, action.cli
 
 
 def test_no_chord_no_alt_no_key_that_is_another_one() -> None:

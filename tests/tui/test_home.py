@@ -48,9 +48,12 @@ async def test_the_filter_narrows_while_it_is_typed_and_esc_shows_all(session: F
         await pilot.pause()
         assert names(app) == ["trip-planner", "plan-42", "写作-plan"]
         assert "3 of 5" in screen_text(app)
+        assert screen_lines(app)[-1].strip().startswith("⏎ done  Esc clear")
         await pilot.press("enter")
         assert app.screen.focused is app.screen.query_one(ThreadsView)
         assert len(names(app)) == 3
+        await pilot.pause()
+        assert "sort" in screen_lines(app)[-1]
         await pilot.press("escape")
         await pilot.pause()
         assert len(names(app)) == 5

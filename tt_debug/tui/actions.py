@@ -231,7 +231,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Ask the active run to stop after the current step.",
         ("thread",),
         Safety.EXECUTE,
-        "tt-debug pause STORE RUN",
+        "tt-debug pause STORE THREAD",
     ),
     Action(
         "run.cancel",
@@ -240,7 +240,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Ask the active run to end. Asks first.",
         ("thread",),
         Safety.EXECUTE,
-        "tt-debug cancel STORE RUN",
+        "tt-debug cancel STORE THREAD",
     ),
     Action("follow", "Follow the run", ("F",), "Keep the cursor on the newest checkpoint.", ("thread",)),
     Action(

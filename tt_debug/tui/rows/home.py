@@ -46,7 +46,6 @@ def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
             yield (
                 Piece(f"{glyphs.waiting} {node} waits for an answer  ", "warning"),
                 *value_line(interrupt.value, None, glyphs),
-                Piece("  a to answer", "muted"),
             )
         if task.error:
             yield (Piece(f"{glyphs.failed} {node} failed  ", "error"), Piece(safe_text(task.error[:400]), "error"))

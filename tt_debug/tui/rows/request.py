@@ -21,10 +21,15 @@ LEVELS: Final = 4
 """How deep a request is taken apart; below, a value is one line."""
 
 
-def request_lines(question: Approval, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Who asks, the request's leaves as name and value, the form of the answer, and what happens then."""
+def request_lines(question: Approval, store: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Who asks in which store, the request's leaves by name, the form of the answer, and what happens then."""
     lines: list[Line] = [
-        (Piece(safe_text(question.node), "strong"), Piece(" asks for an answer", "muted")),
+        (
+            Piece(safe_text(question.node), "strong"),
+            Piece(" asks for an answer in ", "muted"),
+            Piece(safe_text(question.thread)),
+            Piece(f" of {safe_text(store)}", "muted"),
+        ),
         (),
     ]
     lines += _prompt(plain(question.prompt), width, glyphs)

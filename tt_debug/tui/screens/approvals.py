@@ -131,7 +131,8 @@ class ApprovalsScreen(BaseScreen):
         if row is None:
             panel.show(())
             return
-        panel.show(request_lines(row.question, panel.text_width, self.tt.glyphs))
+        store = self.tt.stores[row.store].label
+        panel.show(request_lines(row.question, store, panel.text_width, self.tt.glyphs))
 
     # --- answering
 
@@ -163,7 +164,8 @@ class ApprovalsScreen(BaseScreen):
         if answer is None:
             return
         session = self.tt.stores[waiting.store].session
-        record = partial(session.answer, waiting.question.id, answer.value, os_user(), reject=answer.reject)
+        question, reject = waiting.question, answer.reject
+        record = partial(session.answer, question.id, answer.value, os_user(), reject=reject, thread=question.thread)
         self.tt.loader.call(self, "answer", record, partial(Answered, waiting, answer))
 
     @on(Answered)

@@ -11,9 +11,9 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from tt_debug.tui.actions import ROWS, Action, Safety, bindings, find, for_screen, key_hints
+from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.screens.everywhere import EverywhereActions
 from tt_debug.tui.widgets.key_bar import KeyBar
@@ -99,7 +99,12 @@ class BaseScreen(EverywhereActions):
             self.tt.end_tour()
 
     def refresh_keys(self) -> None:
-        """Fit the key bar to what can be done now."""
+        """Fit the key bar to what can be done now; while a text field has the focus, letters are letters."""
+        if isinstance(self.focused, Input):
+            enter = shown_key("enter", ascii_only=self.tt.glyphs.ascii)
+            typing = (KeyHint(enter, "done", 2, "type.done"), KeyHint("Esc", "clear", 1, "type.clear"))
+            self.query_one("#keys", KeyBar).show(typing)
+            return
         disabled = [action.id for action in for_screen(self.WHERE) if self.refusal(action) is not None]
         hints = key_hints(self.WHERE, disabled, ascii_only=self.tt.glyphs.ascii)
         if len(self.app.screen_stack) <= 2:
@@ -121,7 +126,17 @@ class BaseScreen(EverywhereActions):
     @on(KeyBar.Pressed)
     def _key_pressed(self, event: KeyBar.Pressed) -> None:
         event.stop()
-        self.perform(event.action)
+        if event.action == "type.clear":
+            self.action_escape()
+        elif event.action == "type.done":
+            if isinstance(self.focused, Input):
+                self.focused.post_message(Input.Submitted(self.focused, self.focused.value))
+        else:
+            self.perform(event.action)
+
+    def on_descendant_focus(self) -> None:
+        """The keys mean something else in a text field."""
+        self.refresh_keys()
 
     def on_mount(self) -> None:
         """First key bar, first tip."""
