@@ -157,11 +157,15 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """A question a task asked. ``schema`` is the JSON Schema of the answer, when known."""
+    """A question a task asked. ``schema`` is the JSON Schema of the answer, when known.
+
+    ``turn`` counts the answers that its task was given before: some releases give all questions of a task one id.
+    """
 
     id: str
     value: Value
     schema: Mapping[str, Value] | None = None
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,8 @@ class Approval:
     """A question to a human. ``status``: open, answered, expired, withdrawn.
 
     ``kind``: "approval" of a human task, or "question" about a step that was running when its process died.
-    In a LangGraph store it is an interrupt of an unfinished task; ``id`` is the interrupt's.
+    In a LangGraph store it is an interrupt of an unfinished task; ``id`` and ``turn`` are the interrupt's. A copied
+    thread has its questions under the same ids.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Approval:
     answered_by: str | None = None
     answered: datetime | None = None
     kind: str = "approval"
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ NULL_TASK: Final = "00000000-0000-0000-0000-000000000000"
 # langgraph 1.2 pregel/_task_status.py: channels that say what happened to a task rather than what it produced.
 ERROR: Final = "__error__"
 INTERRUPT: Final = "__interrupt__"
-CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, "__resume__"})
+RESUME: Final = "__resume__"
+CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, RESUME})
 
 _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
 _CONTROL_PREFIXES: Final = ("branch:", "join:", "start:")

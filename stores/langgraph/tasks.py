@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from stores.langgraph.next import PULL, PUSH, Due, Place
-from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, START, WriteRow, mapping
+from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, RESUME, START, WriteRow, mapping
 from stores.model import Interrupt, Status, Tagged, Task, Value, Write
 
 # What stands for the writer where no node ran.
@@ -168,6 +168,8 @@ def to_task(ran: Ran, decode: Callable[[WriteRow], Value]) -> Task:
     """The task with its writes decoded."""
     values = [(row.channel, decode(row)) for row in ran.rows]
     error = next((value for channel, value in values if channel == ERROR), None)
+    given = next((value for channel, value in values if channel == RESUME), ())
+    turn = len(given) if isinstance(given, list) else 0
     return Task(
         id=ran.id,
         node=ran.node,
@@ -176,7 +178,7 @@ def to_task(ran: Ran, decode: Callable[[WriteRow], Value]) -> Task:
         writes=tuple(Write(channel, value) for channel, value in values if channel not in (ERROR, INTERRUPT)),
         error=_error_text(error),
         interrupts=tuple(
-            _interrupt(item)
+            _interrupt(item, turn)
             for channel, value in values
             if channel == INTERRUPT
             for item in (value if isinstance(value, list) else [value])
@@ -190,11 +192,11 @@ def _error_text(error: Value) -> str | None:
     return str(error.value if isinstance(error, Tagged) else error)
 
 
-def _interrupt(stored: Value) -> Interrupt:
+def _interrupt(stored: Value, turn: int) -> Interrupt:
     """One question; savers of several generations stored it with different fields."""
     fields = mapping(stored.value if isinstance(stored, Tagged) else stored)
     if "value" not in fields:
-        return Interrupt("", stored)
+        return Interrupt("", stored, turn=turn)
     schema = fields.get("response_schema")
     name = fields.get("id") or fields.get("interrupt_id") or ""
-    return Interrupt(str(name), fields["value"], schema if isinstance(schema, dict) else None)
+    return Interrupt(str(name), fields["value"], schema if isinstance(schema, dict) else None, turn)

@@ -117,8 +117,10 @@ class FakeSession:
         self._called("approvals", thread)
         return self.questions
 
-    def answer(self, approval_id: str, answer: Value, by: str, *, reject: bool = False) -> Header:
-        self._called("answer", approval_id, answer, by, reject)
+    def answer(
+        self, approval_id: str, answer: Value, by: str, *, reject: bool = False, thread: str | None = None
+    ) -> Header:
+        self._called("answer", approval_id, answer, by, reject, thread)
         return Header(Ref("trip", "", "a1"), HEAD, 1, "answer", AT)
 
     def export(self, thread: str) -> Iterator[Mapping[str, Value]]:

@@ -59,7 +59,7 @@ def test_what_is_recorded(run: Run, asked: Asked, words: tuple[str, ...], record
     ran = run(words[0], "trip.db", *words[1:], "--as", "ada")
     assert (ran.code, ran.out) == (0, "trip@a1\n")
     assert ran.err == "recorded as ada; go on with: tt-debug resume trip.db trip\n"
-    ident, value, by, reject = asked.session.named("answer")[0]
+    ident, value, by, reject, _ = asked.session.named("answer")[0]
     assert (ident, value, reject) == recorded
     assert by == "ada"
 
@@ -89,6 +89,19 @@ def test_an_id_that_fits_two_questions(run: Run, asked: Asked) -> None:
     asked.session.questions = (FORMED, replace(FORMED, id="bbbb-3"))
     assert run("approve", "trip.db", "bbbb").code == 3
     assert run("approve", "trip.db", "bbbb-3").code == 0
+
+
+def test_a_question_that_a_copied_thread_asks_too(run: Run, asked: Asked) -> None:
+    asked.session.questions = (PLAIN, replace(PLAIN, thread="copy"))
+    ran = run("approve", "trip.db", "aaaa-1")
+    assert ran.code == 2
+    assert "copy, trip" in ran.err
+    assert "--thread" in ran.err
+    assert asked.session.named("answer") == []
+    for command in (("approve",), ("reject",), ("answer", "7")):
+        words = (command[0], "trip.db", "aaaa-1", *command[1:], "--thread", "copy")
+        assert run(*words).code == 0
+    assert [call[-1] for call in asked.session.named("answer")] == ["copy"] * 3
 
 
 def test_a_few_letters_are_no_id(run: Run, asked: Asked) -> None:

@@ -327,7 +327,9 @@ class TripSession:
                 ]
         return tuple(found)
 
-    def answer(self, approval_id: str, answer: Value, by: str, *, reject: bool = False) -> Header:
+    def answer(
+        self, approval_id: str, answer: Value, by: str, *, reject: bool = False, thread: str | None = None
+    ) -> Header:
         self._refuse()
         self.answers.append((approval_id, answer, by, reject))
         approval = next(found for found in self.approvals() if found.id == approval_id)

@@ -69,6 +69,7 @@ class AnswerOptions(Target):
 
     id: str
     answered_by: str | None
+    thread: str | None
     answer: Value = None
     reason: str | None = None
 
@@ -80,6 +81,7 @@ class AnswerOptions(Target):
 
 question = click.argument("id", metavar="ID")
 answering_options = together(
+    click.option("--thread", metavar="T", help="Whose question, where a copy of a thread asks the same."),
     click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out."),
     writing_options,
 )
@@ -94,8 +96,9 @@ answering_options = together(
 def answer(front: Front, options: AnswerOptions) -> ExitCode:
     """Record an answer; running stays with resume."""
     with front.writing(options.wanted()) as session:
-        asked = _question(session, options.id)
-        _tell("answer", session.answer(asked.id, options.answer, options.who), asked, options)
+        asked = _question(session, options)
+        made = session.answer(asked.id, options.answer, options.who, thread=asked.thread or None)
+        _tell("answer", made, asked, options)
     return ExitCode.OK
 
 
@@ -107,13 +110,14 @@ def answer(front: Front, options: AnswerOptions) -> ExitCode:
 def approve(front: Front, options: AnswerOptions) -> ExitCode:
     """Record a yes; running stays with resume."""
     with front.writing(options.wanted()) as session:
-        asked = _question(session, options.id)
+        asked = _question(session, options)
         value = yes(asked)
         if value is MISSING:
             raise UsageError(
                 f"a bare yes does not fit what {asked.node} asks for", hint=f"{_answer_command(asked, options)} JSON"
             )
-        _tell("approve", session.answer(asked.id, value, options.who), asked, options)
+        made = session.answer(asked.id, value, options.who, thread=asked.thread or None)
+        _tell("approve", made, asked, options)
     return ExitCode.OK
 
 
@@ -126,31 +130,37 @@ def approve(front: Front, options: AnswerOptions) -> ExitCode:
 def reject(front: Front, options: AnswerOptions) -> ExitCode:
     """Record a no; running stays with resume."""
     with front.writing(options.wanted()) as session:
-        asked = _question(session, options.id)
+        asked = _question(session, options)
         refusal = no(asked, options.reason or "")
-        made = session.answer(asked.id, refusal.value, options.who, reject=refusal.reject)
+        thread = asked.thread or None
+        made = session.answer(asked.id, refusal.value, options.who, reject=refusal.reject, thread=thread)
         _tell("reject", made, asked, options)
     return ExitCode.OK
 
 
-def _question(session: Session, text: str) -> Approval:
+def _question(session: Session, options: AnswerOptions) -> Approval:
     """The open question of that id, or of the only id that begins so.
 
-    An id that is not open goes on as it is: the store knows who answered it. Raises NotFound.
+    An id that is not open goes on as it is: the store knows who answered it. Raises NotFound, UsageError.
     """
-    found = session.approvals()
+    text = options.id
+    found = [asked for asked in session.approvals() if options.thread in (None, asked.thread)]
     fits = [asked for asked in found if asked.id == text]
     if not fits and len(text) >= SHORTEST_PREFIX:
         fits = [asked for asked in found if asked.id.startswith(text)]
-    if len(fits) > 1:
+    if len({asked.id for asked in fits}) > 1:
         raise NotFound(f"{text!r} fits {len(fits)} open questions", hint="give more of the id")
+    if len(fits) > 1:
+        threads = ", ".join(sorted(asked.thread for asked in fits))
+        raise UsageError(f"{text!r} is asked in several threads: {threads}", hint="say which with --thread T")
     if fits:
         return fits[0]
-    return Approval(text, "", "", "", "", None)
+    return Approval(text, options.thread or "", "", "", "", None)
 
 
 def _answer_command(asked: Approval, options: AnswerOptions) -> str:
-    return f"tt-debug answer {shlex.quote(options.store)} {shlex.quote(asked.id)}"
+    thread = f" --thread {shlex.quote(options.thread)}" if options.thread else ""
+    return f"tt-debug answer {shlex.quote(options.store)} {shlex.quote(asked.id)}{thread}"
 
 
 def _tell(kind: str, header: Header, asked: Approval, options: AnswerOptions) -> None:

@@ -13,19 +13,21 @@ from stores.errors import Conflict, Invalid, NotFound
 from stores.model import Header, Ref, Status, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval
+from tt_debug.errors import UsageError
 from tt_debug.session.answers import problem
-from tt_debug.session.journal import Journal
+from tt_debug.session.journal import Asked, Journal
 from tt_debug.session.listing import every_header, every_thread
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What somebody answers. ``reject`` makes ``answer`` the reason for a no."""
+    """What somebody answers. ``reject`` makes ``answer`` the reason for a no; ``thread`` counts where several ask."""
 
     approval: str
     answer: Value
     by: str
     reject: bool = False
+    thread: str | None = None
 
 
 def approvals(store: Store, journal: Journal, thread: str | None = None) -> tuple[Approval, ...]:
@@ -34,7 +36,12 @@ def approvals(store: Store, journal: Journal, thread: str | None = None) -> tupl
         return store.approvals(thread)
     answered = journal.answers()
     found = (ask for name in _waiting(store, journal, thread) for ask in questions(store, name))
-    return tuple(sorted((ask for ask in found if ask.id not in answered), key=_since))
+    return tuple(sorted((ask for ask in found if key(ask) not in answered), key=_since))
+
+
+def key(question: Approval) -> Asked:
+    """What an answer to it is recorded under."""
+    return Asked(question.thread, question.id, question.turn)
 
 
 def answer(store: Store, journal: Journal, reply: Reply) -> Header:
@@ -45,19 +52,30 @@ def answer(store: Store, journal: Journal, reply: Reply) -> Header:
         if asked is not None and asked.status == "open" and not reply.reject:
             check(asked, reply.answer)
         return store.answer(reply.approval, reply.answer, reply.by, reject=reply.reject)
-    before = journal.answers().get(reply.approval)
-    if before is not None:
-        raise Conflict(
-            f"{reply.approval} was already answered by {before.by}", hint="resume the thread to use that answer"
-        )
-    question = next((a for a in approvals(store, journal) if a.id == reply.approval), None)
-    if question is None:
-        raise NotFound(f"no open question {reply.approval}", hint="tt-debug approvals STORE lists them")
+    question = _asked_for(store, journal, reply)
     value = {"approved": False, "reason": reply.answer} if reply.reject else reply.answer
     if not reply.reject:
         check(question, value)
-    journal.record_answer(reply.approval, question.thread, value, reply.by)
+    journal.record_answer(key(question), value, reply.by)
     return store.load(Ref(question.thread, question.ns, question.checkpoint)).header
+
+
+def _asked_for(store: Store, journal: Journal, reply: Reply) -> Approval:
+    """The one open question that the reply is to. Raises NotFound, Conflict when it was answered, UsageError."""
+    found = [
+        ask for ask in approvals(store, journal) if ask.id == reply.approval and reply.thread in (None, ask.thread)
+    ]
+    if len(found) > 1:
+        threads = ", ".join(sorted(ask.thread for ask in found))
+        raise UsageError(f"{reply.approval} is asked in {threads}", hint="--thread NAME says which is answered")
+    if found:
+        return found[0]
+    for asked, before in reversed(journal.answers().items()):
+        if asked.approval == reply.approval and reply.thread in (None, asked.thread):
+            raise Conflict(
+                f"{reply.approval} was already answered by {before.by}", hint="resume the thread to use that answer"
+            )
+    raise NotFound(f"no open question {reply.approval}", hint="tt-debug approvals STORE lists them")
 
 
 def check(question: Approval, value: Value) -> None:
@@ -99,7 +117,7 @@ def _asked(store: Store, header: Header) -> list[Approval]:
     return [
         Approval(
             id=interrupt.id, thread=ref.thread, ns=ref.ns, checkpoint=ref.id, node=task.node,
-            prompt=interrupt.value, schema=interrupt.schema, since=header.created,
+            prompt=interrupt.value, schema=interrupt.schema, since=header.created, turn=interrupt.turn,
         )
         for task in store.load(ref).tasks
         if task.status == "waiting"

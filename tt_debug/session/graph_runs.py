@@ -101,9 +101,9 @@ def _answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[
     assert request.ref is not None
     thread = request.ref.thread
     questions = asking.questions(store, thread)
-    recorded = journal.answers(thread)
-    given = [(ask.id, recorded[ask.id].answer) for ask in questions if ask.id in recorded]
-    unanswered = [ask for ask in questions if ask.id not in recorded]
+    recorded = journal.answers()
+    given = [(ask.id, recorded[asking.key(ask)].answer) for ask in questions if asking.key(ask) in recorded]
+    unanswered = [ask for ask in questions if asking.key(ask) not in recorded]
     if not request.has_answer:
         if unanswered and not given:
             raise _waiting(unanswered[0])

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -21,17 +22,25 @@ from stores.places import state_folder
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS forks(
   thread TEXT PRIMARY KEY, base_thread TEXT NOT NULL, base_ns TEXT NOT NULL, base_id TEXT NOT NULL, at TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS answers(
-  approval TEXT PRIMARY KEY, thread TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS replies(
+  thread TEXT NOT NULL, approval TEXT NOT NULL, turn INTEGER NOT NULL, answer TEXT NOT NULL,
+  answered_by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, approval, turn));
 """
+
+
+class Asked(NamedTuple):
+    """Which question: copied threads share ids, and so do several questions of one task in early releases."""
+
+    thread: str
+    approval: str
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer recorded for an open question of a foreign thread, not yet handed to its graph."""
+    """An answer recorded for a question of a foreign thread."""
 
-    approval: str
-    thread: str
+    asked: Asked
     answer: Value
     by: str
     at: datetime
@@ -53,21 +62,25 @@ class Journal:
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO forks VALUES (?, ?, ?, ?, ?)", (thread, *base, _now()))
 
-    def answers(self, thread: str | None = None) -> dict[str, Answer]:
-        """Approval id → the recorded answer."""
-        rows = self._read("SELECT approval, thread, answer, answered_by, at FROM answers")
-        found = (Answer(r[0], r[1], orjson.loads(r[2]), r[3], datetime.fromisoformat(r[4])) for r in rows)
-        return {answer.approval: answer for answer in found if thread in (None, answer.thread)}
+    def answers(self) -> dict[Asked, Answer]:
+        """The recorded answers, oldest first, whether or not they were handed to the graph since."""
+        rows = self._read("SELECT thread, approval, turn, answer, answered_by, at FROM replies ORDER BY rowid")
+        found = (
+            Answer(Asked(row[0], row[1], int(row[2])), orjson.loads(row[3]), row[4], datetime.fromisoformat(row[5]))
+            for row in rows
+        )
+        return {answer.asked: answer for answer in found}
 
-    def record_answer(self, approval: str, thread: str, answer: Value, by: str) -> None:
+    def record_answer(self, asked: Asked, answer: Value, by: str) -> None:
         """Record it once. Raises Conflict naming who answered before."""
         with self._writing() as db:
-            row = (approval, thread, orjson.dumps(answer).decode(), by, _now())
-            done = db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+            row = (*asked, orjson.dumps(answer).decode(), by, _now())
+            done = db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?)", row)
             if done.rowcount != 1:
-                before = db.execute("SELECT answered_by, at FROM answers WHERE approval = ?", (approval,)).fetchone()
+                which = "SELECT answered_by, at FROM replies WHERE (thread, approval, turn) = (?, ?, ?)"
+                before = db.execute(which, asked).fetchone()
                 raise Conflict(
-                    f"{approval} was already answered by {before[0]} at {before[1]}",
+                    f"{asked.approval} was already answered by {before[0]} at {before[1]}",
                     hint="resume the thread to use that answer",
                 )
 

@@ -169,10 +169,12 @@ class Session:
         """Open questions, oldest first."""
         return asking.approvals(self._store, self._journal, thread)
 
-    def answer(self, approval_id: str, answer: Value, by: str, *, reject: bool = False) -> Header:
-        """Record an answer once; running stays with resume."""
+    def answer(
+        self, approval_id: str, answer: Value, by: str, *, reject: bool = False, thread: str | None = None
+    ) -> Header:
+        """Record an answer once; running stays with resume. ``thread`` says whose, where copies ask the same."""
         self._refuse_if_read_only("answer")
-        return asking.answer(self._store, self._journal, asking.Reply(approval_id, answer, by, reject))
+        return asking.answer(self._store, self._journal, asking.Reply(approval_id, answer, by, reject, thread))
 
     # --- moving
 

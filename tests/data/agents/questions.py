@@ -41,3 +41,13 @@ outer = StateGraph(State)
 outer.add_node("inner", build("size").compile())
 outer.add_edge(START, "inner")
 outer.add_edge("inner", END)
+
+
+def ask_twice(state: State):
+    return {"log": [[interrupt({"ask": "once"}), interrupt({"ask": "again"})]]}
+
+
+twice = StateGraph(State)
+twice.add_node("both", ask_twice)
+twice.add_edge(START, "both")
+twice.add_edge("both", END)
