@@ -114,7 +114,7 @@ async def test_approve_records_and_runs_nothing(session: FakeSession) -> None:
         await wait_for(pilot, lambda: view.row_count == 0)
         assert ("answer", ("q-trip-planner", {"decision": "approve"}, os_user(), False)) in session.calls
         assert not [call for call in session.calls if call[0] in ("plan", "execute")]
-        assert app.done[-1].command == "tt-debug answer /tmp/demo.db q-trip-planner"
+        assert app.done[-1].command == ("""tt-debug answer /tmp/demo.db q-trip-planner '{"decision": "approve"}'""")
 
 
 async def test_enter_and_esc_on_the_open_dialog_answer_nothing(session: FakeSession) -> None:
@@ -208,3 +208,26 @@ async def test_an_empty_inbox_says_so() -> None:
         await wait_for(pilot, lambda: "Nobody waits for an answer." in screen_text(app))
         await pilot.press("A")
         await wait_for(pilot, lambda: "there is no question to answer" in screen_text(app))
+
+
+async def test_a_question_about_an_interrupted_step_says_what_each_word_does(session: FakeSession) -> None:
+    words = ["retry", "skip", "fail"]
+    session.open_approvals = [
+        Approval("q", "plan-42", "", "c", "deploy", "deploy died: retry it?", {"enum": words}, kind="question")
+    ]
+    app = app_over(session)
+    async with app.run_test(size=(80, 30)) as pilot:
+        view = await opened(pilot, app)
+        assert "“skip” goes on behind it" in " ".join(screen_text(app).split())
+        await pilot.press("A")
+        await pilot.pause()
+        assert "reply with i" in screen_text(app), "a bare yes is no answer to this"
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert isinstance(app.screen, AnswerDialog)
+        await pilot.press("escape", "i")
+        await pilot.pause()
+        app.screen.query_one("#reply", TextArea).text = '"skip"'
+        await pilot.press("ctrl+s")
+        await wait_for(pilot, lambda: view.row_count == 0)
+        assert ("answer", ("q", "skip", os_user(), False)) in session.calls

@@ -41,6 +41,11 @@ def request_lines(question: Approval, store: str, width: int, glyphs: Glyphs = U
 def outcome(question: Approval) -> str:
     """What a yes and a no lead to, in words."""
     node = safe_text(question.node)
+    if question.kind == "question":
+        return (
+            f"{node} was running when its process died. “retry” runs it again, “skip” goes on behind it, “fail” and "
+            "a rejection end the run. Nothing runs until the thread is resumed."
+        )
     return (
         f"If approved: the yes is recorded as {node}'s answer and the thread goes on behind it. "
         "If rejected: your reason is recorded as a no, and the thread goes on with that. "

@@ -6,6 +6,7 @@ Owns recording an answer. It runs nothing: going on is asked about and done on t
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import shlex
 from datetime import UTC, datetime
@@ -171,9 +172,8 @@ class ApprovalsScreen(BaseScreen):
     @on(Answered)
     def _answered(self, event: Answered) -> None:
         question, store = event.waiting.question, self.tt.stores[event.waiting.store]
-        verb = "reject" if event.answer.reject else "answer"
         self.tt.note_done(
-            f"answered {question.node} in {question.thread}", f"tt-debug {verb} {store.url} {question.id}"
+            f"answered {question.node} in {question.thread}", answer_command(store.url, question, event.answer)
         )
         self.say(f"recorded: {question.node} in {question.thread}")
         self.act_refresh()
@@ -193,6 +193,14 @@ class ApprovalsScreen(BaseScreen):
     def command_line(self) -> str:
         """The same inbox on the command line."""
         return "\n".join(f"tt-debug approvals {shlex.quote(store.url)}" for store in self.tt.stores)
+
+
+def answer_command(url: str, question: Approval, answer: Answer) -> str:
+    """The command line that records the same answer."""
+    verb = "reject" if answer.reject else "answer"
+    words = ["tt-debug", verb, url, question.id]
+    words += ["--reason", str(answer.value)] if answer.reject else [json.dumps(answer.value, ensure_ascii=False)]
+    return shlex.join(words)
 
 
 def os_user() -> str:
