@@ -20,7 +20,8 @@ from stores.paths import format_path
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 # orjson reads an integer past 64 bits as a float; such a text goes to the slower reader that keeps it.
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
-_MAX_DEPTH: Final = 254  # orjson's own limit when it writes
+MAX_DEPTH: Final = 254
+"""How deep a value may be nested: orjson's own limit when it writes."""
 
 
 def dumps(value: Value, path: Path = ()) -> bytes:
@@ -58,8 +59,8 @@ def _refusal(value: Value, path: Path, why: str) -> Invalid:
 
 
 def _first_fault(value: Value, path: Path, depth: int) -> tuple[Path, str] | None:
-    if depth > _MAX_DEPTH:
-        return path, f"nested deeper than {_MAX_DEPTH} levels"
+    if depth > MAX_DEPTH:
+        return path, f"nested deeper than {MAX_DEPTH} levels"
     kind = type(value)
     if kind is dict:
         return _fault_in_dict(value, path, depth)

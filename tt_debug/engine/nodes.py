@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import importlib.util
 import inspect
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from typing import Any, TypeAlias
 from stores.codec import json as codec
 from stores.errors import Invalid
 from stores.model import Value
+from stores.paths import format_path
 from tt_debug.engine import providers
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge
@@ -54,11 +56,11 @@ def call_node(workflow: Workflow, node: Node, state: bytes, ctx: Context) -> Nod
     Raises FatalError for a result that cannot be stored, and whatever the user's code raises.
     """
     before = codec.loads(state)
-    with _limit(node):
+    with _limit(node), _in_this_process():
         raw = _raw_result(node, codec.loads(state), ctx)
-    result = _checked(node, raw)
-    merged = merge(before, result, DELETE)
     try:
+        result = _checked(node, raw)
+        merged = merge(before, result, DELETE)
         text = codec.dumps(merged)
     except Invalid as error:
         raise FatalError(f"the result of {node.id} cannot be saved: {error}") from error
@@ -83,15 +85,20 @@ def _checked(node: Node, raw: Value) -> dict[str, Value]:
         return {}
     if not isinstance(raw, Mapping):
         raise FatalError(f"{node.id} returned {type(raw).__name__}; a node returns a mapping to merge, or None")
-    return {key: _plain(value) for key, value in raw.items()}
+    return {key: _plain(value, key, 1) for key, value in raw.items()}
 
 
-def _plain(value: Value) -> Value:
-    """Tuples as lists, subclasses of dict and list as what they are; everything else is the codec's to judge."""
+def _plain(value: Value, key: Value, depth: int) -> Value:
+    """Tuples as lists, subclasses of dict and list as what they are; everything else is the codec's to judge.
+
+    Raises Invalid, naming ``key``, for a value nested deeper than the codec writes, as one that holds itself is.
+    """
+    if depth > codec.MAX_DEPTH:
+        raise Invalid(f"cannot store {format_path((key,))} as JSON: nested deeper than {codec.MAX_DEPTH} levels")
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {name: _plain(item, key, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, key, depth + 1) for item in value]
     return value
 
 
@@ -164,3 +171,20 @@ def _limit(node: Node) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _in_this_process() -> Iterator[None]:
+    """End a copy of this process (`os.fork`) where it comes back from user code: the run is not its to go on with."""
+    owner, code = os.getpid(), 0
+    try:
+        yield
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
+    except BaseException:
+        code = 1
+        raise
+    finally:
+        if os.getpid() != owner:
+            os._exit(code)

@@ -10,6 +10,8 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
+from tt_debug.engine.traces import LONGEST, message, storable
+
 if TYPE_CHECKING:
     from tt_debug.engine.workflow import Retry
 
@@ -54,8 +56,9 @@ def classify(error: BaseException) -> Failure:
     """
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    text = f"{kind.__name__}: {error}" if str(error) else kind.__name__
-    return Failure(text, name, _retryable(error), _retry_after(error))
+    said = message(error)
+    text = f"{kind.__name__}: {said}" if said else kind.__name__
+    return Failure(storable(text, 2 * LONGEST), storable(name), _retryable(error), _retry_after(error))
 
 
 def _retryable(error: BaseException) -> bool:

@@ -6,8 +6,6 @@ What runs next is `plan`, calling a node is `nodes`, every durable transition is
 
 from __future__ import annotations
 
-import sys
-import traceback
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -23,6 +21,7 @@ from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
 from tt_debug.engine.surroundings import Orders, Surroundings
+from tt_debug.engine.traces import storable, trace_lines
 from tt_debug.engine.transitions import STATUS, Ended, Question, Transitions
 from tt_debug.engine.workflow import HumanNode, Node, Workflow
 
@@ -153,17 +152,17 @@ class Runner:
 
     def _call(self, node: Node, record: StepRecord, lines: list[str]) -> NodeResult | Failure:
         def say(text: str) -> None:
-            lines.append(text)
-            self._on.tell("log", node=node.id, text=text)
+            lines.append(storable(text))
+            self._on.tell("log", node=node.id, text=lines[-1])
 
         run = self._on.run
         context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say)
         try:
             return call_node(self._workflow, node, self._on.place.state, context)
         except BaseException as error:  # noqa: BLE001  user code: whatever it raises is its failure, never ours
-            trace = "".join(traceback.format_exception(error))
-            sys.stderr.write(trace)
-            lines.extend(trace.splitlines())
+            for line in trace_lines(error):
+                lines.append(line)
+                self._on.tell("output", stream="stderr", text=line)
             return classify(error)
 
     def _ask(self, node: HumanNode, record: StepRecord) -> Failure:

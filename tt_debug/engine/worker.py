@@ -5,14 +5,18 @@ Owns the job's shape on both sides of the pipe. The child alone holds the run's 
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import signal
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from stores import errors as store_errors
@@ -38,7 +42,8 @@ class WorkflowJob:
     """Which run to run, and where it stops: before the node ``until``, or after one step.
 
     The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
-    for, by default the folder of the file that the definition came from.
+    for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
+    that a node left running may go on once the run has ended.
     """
 
     store_url: str
@@ -46,6 +51,7 @@ class WorkflowJob:
     until: str | None = None
     single_step: bool = False
     folder: str | None = None
+    linger: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,23 @@ def main() -> int:
             }
         )  # fmt: skip
         return 1
+    _leave(job.linger)
     return 0
+
+
+def _leave(linger: float) -> None:
+    """Let the interpreter end as it does, but wait for threads that user code left behind only so long."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        main = threading.main_thread()
+        names = ", ".join(each.name for each in threading.enumerate() if each is not main and not each.daemon)
+        if names:
+            print(f"left running by a node, and ended with the run: {names}", file=sys.stderr)  # noqa: T201
+            atexit._run_exitfuncs()
+            os._exit(0)
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, linger)
 
 
 def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
