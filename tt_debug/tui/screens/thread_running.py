@@ -261,6 +261,10 @@ class ThreadRunning(ThreadEditing):
         word = "pauses" if event.what == "pause" else "ends"
         self.say(f"asked: the run {word} after its current step")
 
+    def run_words(self) -> str:
+        """Which run is active."""
+        return f"{self._run_thread()} has been running for {self.running_text}."
+
     def stop_run(self) -> None:
         """Leaving: ask the run to pause. On this thread, because the application ends right after."""
         try:
