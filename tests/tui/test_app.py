@@ -15,6 +15,7 @@ from tests.tui.conftest import app_over, screen_lines, screen_text, settled, uns
 from tests.tui.fakes import HOSTILE, FakeSession, hostile_session
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.dialogs.answer import AnswerDialog
+from tt_debug.tui.dialogs.quit import QuitDialog
 from tt_debug.tui.glyphs import ASCII, UNICODE, choose
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug, Failed
@@ -60,7 +61,9 @@ async def test_an_active_run_is_asked_about(session: FakeSession) -> None:
 
     class Running(LogScreen):
         running = True
-        running_text = "trip-planner is at step 3"
+
+        def run_words(self) -> str:
+            return "trip-planner is at step 3"
 
         def stop_run(self) -> None:
             stopped.append("stop")
@@ -78,6 +81,23 @@ async def test_an_active_run_is_asked_about(session: FakeSession) -> None:
         await pilot.pause()
     assert stopped == ["stop"]
     assert app.return_value == 0
+
+
+async def test_going_back_from_an_active_run_asks_too(session: FakeSession) -> None:
+    app = app_over(session)
+
+    class Running(LogScreen):
+        running = True
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await app.push_screen(Running())
+        await pilot.press("q")
+        await pilot.pause()
+        assert isinstance(app.screen, QuitDialog)
+        await pilot.press("l")
+        await settled(pilot, app)
+        assert isinstance(app.screen, HomeScreen)
 
 
 async def test_leaving_a_run_alone_does_not_stop_it(session: FakeSession) -> None:

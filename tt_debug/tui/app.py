@@ -6,7 +6,7 @@ Owns the loader, the theme and the tour; what a screen shows is the screen's, wh
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -120,32 +120,35 @@ class TtDebugApp(App[int]):
         raise event.error
 
     def ask_to_quit(self) -> None:
-        """Leave; an own run that is active is asked about first."""
-        running = [screen for screen in self.screen_stack if getattr(screen, "running", False)]
+        """Leave; own runs that are active are asked about first."""
+        self._leave([screen for screen in self._own_screens() if screen.running], lambda: self.exit(0))
+
+    def _leave(self, running: list[BaseScreen], then: Callable[[], object]) -> None:
+        """Do ``then``, after asking whether what runs on these screens is to stop."""
         if not running:
-            self.exit(0)
+            then()
             return
         from tt_debug.tui.dialogs.quit import QuitDialog
 
-        screen = running[-1]
-
         def decided(choice: str | None) -> None:
             if choice == "stop":
-                screen.stop_run()  # type: ignore[attr-defined]
+                for screen in running:
+                    screen.stop_run()
             if choice is not None:
-                self.exit(0)
+                then()
 
-        self.push_screen(QuitDialog(getattr(screen, "running_text", "")), decided)
+        self.push_screen(QuitDialog([screen.run_words() for screen in running]), decided)
 
     async def action_quit(self) -> None:
         """Textual's own way out (ctrl+q, the palette) asks too."""
         self.ask_to_quit()
 
     def go_back(self) -> None:
-        """Close the screen on top; on the first one, leave."""
+        """Close the screen on top, asking about a run of its; on the first one, leave."""
         # The bottom of the stack is Textual's empty default screen.
         if len(self.screen_stack) > 2:
-            self.pop_screen()
+            running = [screen for screen in self._own_screens() if screen is self.screen and screen.running]
+            self._leave(running, self.pop_screen)
         else:
             self.ask_to_quit()
 

@@ -36,6 +36,9 @@ class BaseScreen(EverywhereActions):
     after_reading: str = ""
     """An action to perform once the screen has read what it shows; see `perform_after_reading`."""
 
+    running: bool = False
+    """Whether a run that was started on this screen is active."""
+
     BINDINGS = [Binding("escape", "escape", "Close", show=False)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
@@ -111,7 +114,14 @@ class BaseScreen(EverywhereActions):
             hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
         self.query_one("#keys", KeyBar).show(hints)
 
-    # --- what the app tells
+    # --- what the app asks and tells
+
+    def run_words(self) -> str:
+        """Which run is active here; only asked while ``running``."""
+        return "A run that was started here has not ended."
+
+    def stop_run(self) -> None:
+        """Ask the active run to stop after its current step."""
 
     def listings_changed(self) -> None:
         """The app has read the threads of a store again; screens that show some of it override this."""
