@@ -83,6 +83,7 @@ class StepRecord:
     """One attempt at one node. ``duration`` is in seconds.
 
     ``status``: running, completed, failed, waiting (for a human), skipped, abandoned (its process died).
+    ``base`` is the id of the checkpoint it started from, ``checkpoint`` of the one it ended at; a store fills them in.
     """
 
     run_id: str
@@ -100,6 +101,8 @@ class StepRecord:
     retryable: bool | None = None
     next_attempt_at: datetime | None = None
     log: tuple[str, ...] = ()
+    base: str | None = None
+    checkpoint: str | None = None
 
     @property
     def duration(self) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -33,7 +33,7 @@ WENT_ON: Final = (
 )
 ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 # Of a checkpoint's meta these have columns of their own.
-_META_COLUMNS: Final = ("run_id", "workflow_hash", "visit")
+_META_COLUMNS: Final[Mapping[str, type]] = {"run_id": str, "workflow_hash": str, "visit": int}
 
 SHOWN: Final[Mapping[str, str]] = {
     RunStatus.PENDING: Status.PENDING,
@@ -95,7 +95,9 @@ def header_of(row: Sequence[Value], standing: Standing) -> Header:
         _parsed(text, name, damaged) for text, name in ((nodes, "nodes"), (following, "next"), (meta, "meta"))
     )
     about = dict(known) if isinstance(known, dict) else {}
-    about.update((key, value) for key, value in zip(_META_COLUMNS, (run, workflow, visit), strict=True) if value)
+    about.update(
+        (key, value) for key, value in zip(_META_COLUMNS, (run, workflow, visit), strict=True) if value is not None
+    )
     return Header(
         ref=Ref(thread, "", id),
         parent=None if parent is None else Ref(parent_thread or thread, "", parent),
@@ -177,8 +179,7 @@ def insert_checkpoint(
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = _parent_of(db, new)
-    step = new.step if new.step is not None else (-1 if parent.step is None else parent.step + 1)
-    values = _record(new, step, parent)
+    values = _record(new, _step_of(new, parent), parent)
     if _is_there(db, new.ref, values["checksum"]):
         return header_at(db, new.ref.thread, new.ref.id)
     _ensure_thread(db, new)
@@ -189,11 +190,32 @@ def insert_checkpoint(
     return header_at(db, new.ref.thread, new.ref.id)
 
 
+def restore_checkpoint(db: sqlite3.Connection, new: NewCheckpoint, created: datetime | None) -> None:
+    """Insert a checkpoint that was written elsewhere, at its own time; its parent need not be here.
+
+    Its thread is there already. Raises Invalid for a value JSON would change.
+    """
+    if new.ref.ns:
+        raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
+    parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
+    values = _record(new, _step_of(new, parent), parent)
+    values["created_at"] = to_micros(created or time_of(new.ref.id) or now())
+    marks = ", ".join(f":{name}" for name in values)
+    db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
+    if new.parent is not None and new.parent.thread != new.ref.thread:
+        db.execute(
+            "UPDATE threads SET forked_from_thread = ?, forked_from = ? WHERE thread_id = ? AND forked_from IS NULL",
+            (new.parent.thread, new.parent.id, new.ref.thread),
+        )
+
+
 def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
     """The row, without what only its transaction knows. Raises Invalid for what JSON would change."""
     state = json.dumps(_as_dict(new.state))
     meta = dict(new.meta)
-    named = {name: meta.pop(name, None) for name in _META_COLUMNS}
+    # Metadata from elsewhere may hold anything under these names.
+    fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, type(None))]
+    named = {**dict.fromkeys(_META_COLUMNS), **{name: meta.pop(name, None) for name in fitting}}
     named["workflow_hash"] = named["workflow_hash"] or parent.workflow_hash
     elsewhere = new.parent is not None and new.parent.thread != new.ref.thread
     record = {
@@ -214,24 +236,40 @@ def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
     return {**record, "status": new.status, "size": len(state), "checksum": checksum, "state": state.decode()}
 
 
+def _step_of(new: NewCheckpoint, parent: _Parent) -> int:
+    if new.step is not None:
+        return new.step
+    return -1 if parent.step is None else parent.step + 1
+
+
 def _as_dict(state: Mapping[str, Value]) -> dict[str, Value]:
     if not isinstance(state, Mapping):
         raise Invalid(f"a state is a mapping, not {type(state).__name__}", hint="Return a mapping of names to values.")
     return dict(state)
 
 
+_NO_PARENT: Final = _Parent(None, "", None)
+
+
 def _parent_of(db: sqlite3.Connection, new: NewCheckpoint) -> _Parent:
     if new.parent is None:
-        return _Parent(None, "", None)
-    row = db.execute(
-        "SELECT step, checksum, workflow_hash FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?",
-        (new.parent.thread, new.parent.id),
-    ).fetchone()
-    if row is None:
+        return _NO_PARENT
+    found = _parent_row(db, new.parent)
+    if found is None:
         raise NotFound(
             f"the parent {new.parent.id} is not in thread {new.parent.thread!r}", hint="Append the parent first."
         )
-    return _Parent(*row)
+    return found
+
+
+def _parent_row(db: sqlite3.Connection, parent: Ref | None) -> _Parent | None:
+    if parent is None:
+        return None
+    row = db.execute(
+        "SELECT step, checksum, workflow_hash FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?",
+        (parent.thread, parent.id),
+    ).fetchone()
+    return None if row is None else _Parent(*row)
 
 
 def _is_there(db: sqlite3.Connection, ref: Ref, checksum: str) -> bool:

@@ -33,24 +33,7 @@ class NativeRuns(NativeInbox):
     def put_definition(self, definition: Definition) -> None:
         """Keep it; known already: only where it came from is brought up to date."""
         with self._writing() as db:
-            known = db.execute(
-                "SELECT hash FROM definitions WHERE workflow_id = ? AND version = ?",
-                (definition.workflow_id, definition.version),
-            ).fetchone()
-            if known is not None and known[0] != definition.hash:
-                raise Conflict(
-                    f"{definition.workflow_id} {definition.version} is registered with another body",
-                    hint="Give the changed workflow another version.",
-                )
-            db.execute(
-                "INSERT INTO definitions (hash, workflow_id, version, body, origin, created_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, origin)",
-                (
-                    definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
-                    to_micros(now()),
-                ),
-            )  # fmt: skip
+            keep_definition(db, definition)
 
     def definition(self, hash: str) -> Definition:
         """Raises NotFound."""
@@ -204,6 +187,28 @@ class NativeRuns(NativeInbox):
         """How often each node was completed on the line that ends at ``ref``, across forks."""
         with self._reading() as db:
             return step_rows.visits(db, ref)
+
+
+def keep_definition(db: sqlite3.Connection, definition: Definition) -> None:
+    """Raises Conflict when the same workflow and version has another body."""
+    known = db.execute(
+        "SELECT hash FROM definitions WHERE workflow_id = ? AND version = ?",
+        (definition.workflow_id, definition.version),
+    ).fetchone()
+    if known is not None and known[0] != definition.hash:
+        raise Conflict(
+            f"{definition.workflow_id} {definition.version} is registered with another body",
+            hint="Give the changed workflow another version.",
+        )
+    db.execute(
+        "INSERT INTO definitions (hash, workflow_id, version, body, origin, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, origin)",
+        (
+            definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
+            to_micros(now()),
+        ),
+    )  # fmt: skip
 
 
 @contextmanager

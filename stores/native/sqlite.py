@@ -27,6 +27,7 @@ from stores.model import (
     Value,
 )
 from stores.native.base import create_file
+from stores.native.past import NativePast
 from stores.native.rows import (
     ACTIVE_RUN,
     HEADER_COLUMNS,
@@ -40,7 +41,6 @@ from stores.native.rows import (
     open_questions,
     run_statuses,
 )
-from stores.native.runs import NativeRuns
 from stores.native.tasks import tasks_at
 from stores.sqlite import rereading
 
@@ -67,7 +67,7 @@ WHERE c.thread_id = ? AND c.seq < ? ORDER BY c.seq DESC LIMIT ?
 _PAST_THE_LAST: Final = 2**63 - 1
 
 
-class NativeStore(NativeRuns):
+class NativeStore(NativePast):
     """One native file. ``read_only`` refuses every write; reading never writes either way."""
 
     @property

@@ -17,7 +17,7 @@ from stores.runs import StepRecord
 
 _COLUMNS: Final = (
     "s.run_id, s.ordinal, s.node, s.attempt, s.visit, s.status, s.output, s.started_at, s.ended_at, s.error,"
-    " s.error_class, s.retryable, s.next_attempt_at, s.log"
+    " s.error_class, s.retryable, s.next_attempt_at, s.log, s.base, s.checkpoint_id"
 )
 
 # The line from a checkpoint up, across the threads it was forked from.
@@ -86,6 +86,33 @@ def end(db: sqlite3.Connection, step: StepRecord, at: Ref, base: str | None, tok
         db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
 
 
+def restore(db: sqlite3.Connection, step: StepRecord, thread: str) -> None:
+    """Insert an attempt that was logged elsewhere; one that was running has lost its process."""
+    row = {
+        "run_id": step.run_id,
+        "ordinal": step.ordinal,
+        "substep": "",
+        "attempt": step.attempt,
+        "node": step.node,
+        "visit": step.visit,
+        "token": 0,
+        "status": "abandoned" if step.status == "running" else step.status,
+        "thread_id": thread,
+        "base": step.base,
+        "checkpoint_id": step.checkpoint,
+        "output": None if step.output is None else to_text(step.output, step.node),
+        "started_at": to_micros(step.started),
+        "ended_at": to_micros(step.ended),
+        "error": step.error,
+        "error_class": step.error_class,
+        "retryable": step.retryable,
+        "next_attempt_at": to_micros(step.next_attempt_at),
+        "log": to_text(list(step.log), "log") if step.log else None,
+    }
+    marks = ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
+
+
 def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]:
     """Every attempt of a run, or of all runs, oldest first; inputs are left out."""
     rows = db.execute(
@@ -98,7 +125,7 @@ def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]
 def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord, ...]:
     """All attempts of the step that ended at ``ref``, then those of a step that started there and ended nowhere."""
     rows = db.execute(
-        f"SELECT {_COLUMNS}, s.base FROM steps s WHERE s.thread_id = ?1 AND (?3 IS NULL OR s.run_id = ?3) AND ("
+        f"SELECT {_COLUMNS} FROM steps s WHERE s.thread_id = ?1 AND (?3 IS NULL OR s.run_id = ?3) AND ("
         " EXISTS (SELECT 1 FROM steps e WHERE e.thread_id = ?1 AND e.checkpoint_id = ?2"
         "  AND e.run_id = s.run_id AND e.ordinal = s.ordinal)"
         " OR s.base = ?2 AND NOT EXISTS (SELECT 1 FROM steps e WHERE e.run_id = s.run_id AND e.ordinal = s.ordinal"
@@ -106,8 +133,8 @@ def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord
         " ORDER BY s.started_at, s.ordinal, s.attempt",
         (ref.thread, ref.id, run_id),
     ).fetchall()
-    states = {base: _state(db, ref.thread, base) for base in {row[-1] for row in rows}}
-    return tuple(_record(row[:-1], states[row[-1]]) for row in rows)
+    states = {base: _state(db, ref.thread, base) for base in {row[-2] for row in rows}}
+    return tuple(_record(row, states[row[-2]]) for row in rows)
 
 
 def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
@@ -130,11 +157,12 @@ def _state(db: sqlite3.Connection, thread: str, id: str | None) -> Value:
 
 
 def _record(row: tuple[Value, ...], input: Value) -> StepRecord:
-    (run_id, ordinal, node, attempt, visit, status, output, started, ended, error, kind, retryable, following, log) = (
-        row
-    )
+    (
+        run_id, ordinal, node, attempt, visit, status, output, started, ended, error, kind, retryable, following, log,
+        base, checkpoint,
+    ) = row  # fmt: skip
     return StepRecord(
         run_id, ordinal, node, attempt, visit, status, input, from_text(output), from_micros(started),
         from_micros(ended), error, kind, None if retryable is None else bool(retryable), from_micros(following),
-        tuple(from_text(log) or ()),
+        tuple(from_text(log) or ()), base, checkpoint,
     )  # fmt: skip
