@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.fakes import Asked
+from tests.cli.shell import Shell
 from tt_debug.cli.main import main
 
 
@@ -53,3 +55,8 @@ def run(asked: Asked, capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(code, written.out, written.err)
 
     return call
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
