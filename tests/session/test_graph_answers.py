@@ -12,6 +12,7 @@ import pytest
 from stores.errors import Conflict, NotFound
 from stores.model import Value
 from tests.engine.graph_threads import AGENTS, started, stored_log
+from tests.stores.langgraph_files import CURRENT, unpack
 from tt_debug.errors import UsageError, WaitingForAnswer
 from tt_debug.session.plans import GraphTarget, RunRequest, RunResult
 from tt_debug.session.session import Session
@@ -84,3 +85,16 @@ def test_the_answer_to_a_first_question_is_not_the_answer_to_a_second_of_the_sam
         resumed(session, "t")
     session.answer(again.id, 2, "ann")
     assert session.approvals() == ()
+
+
+def test_a_plan_names_what_runs_and_not_what_has_finished(tmp_path: Path) -> None:
+    session = Session.open(str(unpack(CURRENT, tmp_path)), graph=GraphTarget("agent:graph"))
+    ref = session.resolve("hitl-waiting")
+    plan = session.plan(RunRequest("resume", ref, answer=True, has_answer=True))
+    assert session.open_thread("hitl-waiting").headers[ref].next == ("approve", "audit")
+    assert plan.nodes == ("approve",)
+    assert "audit has finished and keeps its results" in plan.notes
+    [node] = session.plan(RunRequest("resume", session.resolve("node-error"))).nodes
+    assert node == "boom"
+    replayed = session.plan(RunRequest("replay", session.resolve("hitl-resumed@1")))
+    assert replayed.nodes == ("approve", "audit")

@@ -5,12 +5,13 @@ A plan is made from what the store says, without importing the graph: nothing of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from stores.errors import NotFound
-from stores.model import Header, Ref, Value
+from stores.model import Header, Ref, Status, Value
 from stores.protocol import Store
 from stores.runs import Approval
 from tt_debug.engine.graph import GraphJob, interpreter, run_graph, stop_graph
@@ -38,6 +39,9 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
     header = _replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
     thread = forking.new_name(store, request.ref.thread, request.thread) if replay else request.ref.thread
     answers = () if replay else tuple(_answers(store, journal, request))
+    goes_on = any(child.thread == header.ref.thread for child in view.children(header.ref))
+    # A replay leaves the results behind where the thread went on from them.
+    finished = [] if replay and goes_on else _finished(store, header)
     return RunPlan(
         title=f"{'Replay' if replay else 'Resume'} {thread} with {target.graph}",
         request=replace(request, graph=target),
@@ -45,10 +49,10 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         thread=thread,
         base=request.ref,
         step=header.step,
-        nodes=header.next,
+        nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
         stops=_stops(request),
         calls=("every node that runs makes its model and tool calls again, for real",),
-        notes=_notes(request, thread, answers),
+        notes=_notes(request, thread, answers, finished),
         code=f"{target.graph} in {interpreter(target)}",
     )
 
@@ -96,6 +100,12 @@ def _replayed(view: ThreadView, ref: Ref) -> Header:
     return header
 
 
+def _finished(store: Store, header: Header) -> list[str]:
+    """The nodes of the step's tasks whose results are stored: LangGraph runs only the others."""
+    due = set(header.next)
+    return [task.node for task in store.load(header.ref).tasks if task.status == Status.DONE and task.node in due]
+
+
 def _answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[str, Value]]:
     """The answers to hand to the graph, by question: the one given now, and those recorded before."""
     assert request.ref is not None
@@ -133,8 +143,10 @@ def _stops(request: RunRequest) -> str:
     return f"before {request.until}" if request.until else "the end, a question or a failure"
 
 
-def _notes(request: RunRequest, thread: str, answers: tuple[tuple[str, Value], ...]) -> tuple[str, ...]:
-    notes = []
+def _notes(
+    request: RunRequest, thread: str, answers: tuple[tuple[str, Value], ...], finished: list[str]
+) -> tuple[str, ...]:
+    notes = [f"{node} has finished and keeps its results" for node in dict.fromkeys(finished)]
     if request.action == "replay" and request.ref is not None:
         notes.append(f"on the new thread {thread!r}; {request.ref.thread!r} stays as it is")
     notes += [f"hands the recorded answer to question {ident}" for ident, _ in answers]
