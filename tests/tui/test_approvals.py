@@ -231,3 +231,12 @@ async def test_a_question_about_an_interrupted_step_says_what_each_word_does(ses
         await pilot.press("ctrl+s")
         await wait_for(pilot, lambda: view.row_count == 0)
         assert ("answer", ("q", "skip", os_user(), False)) in session.calls
+
+
+async def test_an_inbox_that_cannot_be_read_is_told_beside_the_others(session: FakeSession) -> None:
+    torn = FakeSession("torn.db")
+    torn.broken.add("approvals")
+    app = app_over(session, torn)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await opened(pilot, app)
+        await wait_for(pilot, lambda: "torn.db: approvals: page 7" in " ".join(screen_text(app).split()))

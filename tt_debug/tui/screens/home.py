@@ -117,7 +117,8 @@ class HomeScreen(BaseScreen):
         for number, listing in enumerate(self.tt.listings):
             if several or listing.problem:
                 kind = listing.store.session.info.kind
-                text = listing.problem or f"{listing.store.label} · {kind} · {len(listing.threads)} threads"
+                told = f": {listing.problem}" if listing.problem else f" · {kind} · {len(listing.threads)} threads"
+                text = f"{listing.store.label}{told}"
                 yield ThreadRow(number, text=text, problem=bool(listing.problem))
             forks = _forks(listing.threads)
             wanted = self._filter.casefold()
