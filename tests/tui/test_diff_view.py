@@ -11,9 +11,9 @@ from tests.tui.thread_fakes import TripSession, message
 from tt_debug.diff import diff
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.diff import changed_keys, counts_text, diff_line, diff_rows, with_opened
-from tt_debug.tui.rows.line import moments, next_event, place
+from tt_debug.tui.rows.line import moments, next_event, place, with_pin
 from tt_debug.tui.rows.pieces import cells, text_of
-from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, heights, mark_line, moment_of
+from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, chart, heights, mark_line, moment_of
 
 LONG = "I will look up trains, hotels and opening hours, then propose a plan."
 
@@ -131,14 +131,14 @@ def test_bars_grow_with_the_logarithm_of_the_longest_step_in_a_cell() -> None:
     assert high[:4] == sorted(high[:4])
     assert high[3] == 7
     assert high[4] == 0
-    assert cells(bar_line(events, 2, 5)) == 5
+    assert cells(bar_line(chart(events, 5), 2)) == 5
 
 
 def test_a_crowd_of_marks_keeps_only_those_that_matter() -> None:
     few = [Moment(1.0, frozenset({"failed"} if n == 3 else ())) for n in range(10)]
-    assert "×" in text_of(mark_line(few, 0, 10))
+    assert "×" in text_of(mark_line(chart(few, 10), 0))
     crowd = [Moment(1.0, frozenset({"failed"} if n != 500 else {"waiting"})) for n in range(1000)]
-    text = text_of(mark_line(crowd, 0, 50))
+    text = text_of(mark_line(chart(crowd, 50), 0))
     assert "×" not in text
     assert "‖" in text
 
@@ -147,7 +147,7 @@ def test_the_line_knows_its_events_and_the_next_one() -> None:
     session = TripSession()
     view = session.open_thread("trip-planner")
     line = view.line()
-    events = moments(view, line, pin=line[3])
+    events = with_pin(moments(view, line), 3)
     assert [at for at, event in enumerate(events) if event.marks] == [3, 12]
     assert next_event(events, 3, 1) == 12
     assert next_event(events, 12, 1) is None

@@ -263,7 +263,7 @@ async def test_a_checkpoint_that_cannot_be_read_says_so_and_the_rest_lives_on() 
     async with thread_screen(session=session) as it:
         assert "24 agent" in it.text
         await it.press("comma")
-        assert "checkpoint 23 is cut off try: tt-debug doctor" in it.text
+        assert "checkpoint 23 is cut off. try: tt-debug doctor" in it.text
         await it.press("comma")
         assert it.screen.details is not None
         assert "+1" in it.text

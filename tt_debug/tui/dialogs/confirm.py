@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -25,6 +25,7 @@ class ConfirmDialog(Dialog[str]):
         with VerticalScroll(id="plan"):
             for line in self._lines:
                 word, _, rest = safe_text(line).partition("  ")
-                text = Content.assemble((f"{word:<13} ", "$text-muted"), rest.strip()) if rest else Content(word)
-                yield Static(text, classes="dialog-line", markup=False)
+                with Horizontal(classes="plan-line"):
+                    yield Static(Content(word if rest else ""), classes="plan-word", markup=False)
+                    yield Static(Content(rest.strip() if rest else word), classes="plan-fact", markup=False)
         yield Static("Nothing has run yet.", classes="dialog-note", markup=False)

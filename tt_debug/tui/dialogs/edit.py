@@ -128,6 +128,9 @@ class EditDialog(Dialog[EditOutcome]):
         self._show_in_place(False)
         self.tt.loader.call(self, "name", self._suggest, NameFound)
         if self._target.values:
+            area = self.query_one("#draft", TextArea)
+            if area.document.line_count == 1:
+                area.move_cursor(area.document.end)
             self._ask()
 
     @on(NameFound)
@@ -142,6 +145,7 @@ class EditDialog(Dialog[EditOutcome]):
     @on(TextArea.Changed)
     @on(Input.Changed)
     def _changed(self) -> None:
+        self.complain("")
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(REST, self._ask)
@@ -167,7 +171,6 @@ class EditDialog(Dialog[EditOutcome]):
     def _checked(self, event: Checked) -> None:
         if (event.text, event.name) != self._typed():
             return
-        self.complain("")
         self._show_changes(event.changes)
         pressed, self._pressed_with = self._pressed_with, None
         if pressed is None:
@@ -205,6 +208,8 @@ class EditDialog(Dialog[EditOutcome]):
     def result(self, value: EditOutcome) -> EditOutcome | None:
         """Remember the button and check once more: the form closes when that holds."""
         self._pressed_with = value
+        if self._rest is not None:
+            self._rest.stop()
         self._ask()
         return None
 

@@ -18,7 +18,7 @@ from tt_debug.session.thread_view import GraphRow
 from tt_debug.text import human_age, human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
-from tt_debug.tui.rows.times import delta_text
+from tt_debug.tui.rows.times import delta_text, step_seconds
 from tt_debug.tui.theme import LANES
 
 STUBS: Final = 8
@@ -97,14 +97,14 @@ def graph_items(
             forks += 1
             colours[row.lane] = forks
         inks = tuple(colours.get(lane, 0) % LANES for lane in range(row.lane + 1))
-        title = _title(row, trunk)
+        title = row.title
         if row.kind == "fold":
             items.append(
                 GraphItem("fold", row.ref, row.lane, row.lanes, inks, row.hidden, row.branches, title, row.status)
             )
             continue
         if row.opens and row.lane:
-            status = _end_status(row.ref, headers, newest)
+            status = newest[row.ref.thread].status if _is_whole(row, headers, trunk) else ""
             items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=title, status=status))
         items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
         header = headers[row.ref]
@@ -124,16 +124,10 @@ def time_items(headers: Mapping[Ref, Header]) -> list[GraphItem]:
     return items
 
 
-def _title(row: GraphRow, trunk: str) -> str:
-    """A branch without a name of its own is named by its thread, where that is another than the current line's."""
-    return row.ref.thread if row.title == "branch" and row.ref.thread != trunk else row.title
-
-
-def _end_status(first: Ref, headers: Mapping[Ref, Header], newest: Mapping[str, Header]) -> str:
-    """How a fork stands, by its newest checkpoint; nothing for a branch inside a thread, whose end is in view."""
-    parent = headers[first].parent
-    forked = parent is None or parent.thread != first.thread
-    return newest[first.thread].status if forked and first.thread in newest else ""
+def _is_whole(row: GraphRow, headers: Mapping[Ref, Header], trunk: str) -> bool:
+    """Whether an open branch is a thread's own end, whose status can stand at its name: not a side branch of one."""
+    parent = headers[row.ref].parent
+    return not row.ref.ns and (row.ref.thread != trunk or parent is None or parent.thread != row.ref.thread)
 
 
 def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
@@ -260,7 +254,8 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
         name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
         pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed - over)
     if columns.delta:
-        shown = _delta(header, facts)
+        seconds = step_seconds(header, facts.headers)
+        shown = "" if seconds is None else delta_text(seconds)
         pieces.append(Piece(shown.rjust(columns.delta), "strong" if shown[-1:] in ("m", "h", "d") else "muted"))
     if columns.size:
         size = "" if header.size is None else human_size(header.size)
@@ -282,14 +277,6 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     if header.ref.ns:
         line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)
     return cut(line, width, facts.glyphs.ellipsis)
-
-
-def _delta(header: Header, facts: GraphFacts) -> str:
-    """How long the step took, as far as two times tell; nothing where a person came between."""
-    parent = facts.headers.get(header.parent) if header.parent else None
-    if parent is None or header.created is None or parent.created is None or header.source in BADGES:
-        return ""
-    return delta_text((header.created - parent.created).total_seconds())
 
 
 def _is_live(ref: Ref, facts: GraphFacts) -> bool:
@@ -321,14 +308,15 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
         text = f"{glyphs.folded} {item.branches} forks, {item.hidden} steps{glyphs.ellipsis}"
         return cut((Piece(text, "muted"),), width, glyphs.ellipsis)
     fold = glyphs.opened if item.kind == "open" else glyphs.folded
-    title = safe_text(item.title) or "branch"
+    sub = f"{glyphs.subgraph} " if header.ref.ns else ""
+    title = sub + (safe_text(item.title) or "branch")
     pieces = [Piece(f"{fold} ", "muted"), Piece(title, "strong" if item.kind == "open" else "plain"), Piece("  ")]
     if item.status:
         sign = status_glyph(item.status, glyphs)
         pieces.append(Piece(f"{sign} {safe_text(item.status)}", status_ink(item.status)))
     if item.kind == "fold":
         steps = f"  {item.hidden} step{'' if item.hidden == 1 else 's'}"
-        forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 else ""
+        forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 and not sub else ""
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:
         return cut(pieces, width, glyphs.ellipsis)

@@ -6,16 +6,33 @@ Owns what counts as an event.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.rows.timeline import Moment
+from tt_debug.tui.rows.times import step_seconds
 
 EDITS = frozenset({"edit", "update", "fork"})
 STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "waiting"}
 
 
-def moments(view: ThreadView, line: Sequence[Ref], pin: Ref | None = None) -> list[Moment]:
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """From the root to one end, oldest first; ``places`` is where each checkpoint stands on it."""
+
+    refs: tuple[Ref, ...] = ()
+    places: dict[Ref, int] = field(default_factory=dict)
+    moments: Sequence[Moment] = ()
+
+
+def line_of(view: ThreadView, end: Ref) -> HistoryLine:
+    """The line that leads to ``end``."""
+    refs = view.line(end)
+    return HistoryLine(refs, {ref: at for at, ref in enumerate(refs)}, moments(view, refs))
+
+
+def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
     """One for each checkpoint of ``line``."""
     found: list[Moment] = []
     for at, ref in enumerate(line):
@@ -27,18 +44,16 @@ def moments(view: ThreadView, line: Sequence[Ref], pin: Ref | None = None) -> li
             marks.add("edited")
         if sum(child.ns == ref.ns for child in view.children(ref)) > (1 if at + 1 < len(line) else 0):
             marks.add("fork")
-        if ref == pin:
-            marks.add("A")
-        found.append(Moment(_seconds(header, view.headers), frozenset(marks)))
+        found.append(Moment(step_seconds(header, view.headers), frozenset(marks)))
     return found
 
 
-def _seconds(header: Header, headers: Mapping[Ref, Header]) -> float | None:
-    """How long the step took; unknown where a person came between."""
-    parent = headers.get(header.parent) if header.parent else None
-    if parent is None or header.created is None or parent.created is None or header.source in EDITS:
-        return None
-    return max(0.0, (header.created - parent.created).total_seconds())
+def with_pin(events: Sequence[Moment], at: int | None) -> Sequence[Moment]:
+    """The same line with A at one of its moments."""
+    if at is None:
+        return events
+    pinned = replace(events[at], marks=events[at].marks | {"A"})
+    return [*events[:at], pinned, *events[at + 1 :]]
 
 
 def next_event(events: Sequence[Moment], at: int, direction: int) -> int | None:

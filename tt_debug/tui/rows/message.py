@@ -5,13 +5,13 @@ Owns recognising and summarising; never imports the class a value names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from stores.model import Tagged, Value
-from tt_debug.text import safe_text
+from tt_debug.text import one_line, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.pieces import Line, Piece
 
@@ -29,6 +29,10 @@ ROLES: Final = {
 """What stores call a speaker, and the word shown for it."""
 
 ROLE_CELLS: Final = 6
+ARGUMENTS: Final = 12
+"""Arguments of a call that are shown, each in at most"""
+ARGUMENT: Final = 400
+"""cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def _text(content: Value) -> str:
     if content is None:
         return ""
     if not isinstance(content, list):
-        return _dumped(content)
+        return one_line(content, ARGUMENT)
     parts = []
     for part in map(plain, content):
         if isinstance(part, str):
@@ -121,18 +125,13 @@ def _calls(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
 
 
 def _arguments(arguments: Value) -> str:
+    """Arguments as a call shows them; of a large one only its beginning is looked at."""
     arguments = plain(arguments)
     if isinstance(arguments, Mapping):
-        return ", ".join(f"{key}={_dumped(value)}" for key, value in arguments.items())
-    return "" if arguments is None else str(arguments)
-
-
-def _dumped(value: Value) -> str:
-    """JSON where it can be, for one line of text."""
-    try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
-    except (ValueError, RecursionError):
-        return repr(type(value).__name__)
+        return ", ".join(f"{key}={one_line(value, ARGUMENT)}" for key, value in islice(arguments.items(), ARGUMENTS))
+    if arguments is None:
+        return ""
+    return arguments if isinstance(arguments, str) else one_line(arguments, ARGUMENT)
 
 
 def flat(text: str, glyphs: Glyphs = UNICODE) -> str:

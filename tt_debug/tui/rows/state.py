@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from stores.model import MISSING, Diff, Partial, Path, Tagged, Value
@@ -16,7 +17,7 @@ from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, spread
 from tt_debug.tui.rows.values import class_name, count_text, is_container, is_secret, one_liner, value_line
 
 CHUNK: Final = 100
-"""Items of a list shown under one row."""
+"""Items of a list or keys of a dict shown under one row."""
 GUIDES: Final = 24
 """Deeper than this the indentation stops growing, so that something of the value is left to see."""
 
@@ -60,7 +61,7 @@ def state_nodes(state: Mapping[str, Value], folds: Mapping[NodeKey, bool]) -> li
 def _inside(node: Node, folds: Mapping[NodeKey, bool]) -> Iterator[Node]:
     if node.start < 0:
         return _children(node.value, node.path, node.depth + 1, folds)
-    return _items(node.value, range(node.start, min(node.start + CHUNK, len(node.value))), node, folds)
+    return _span(node.value, node.path, node.depth + 1, range(node.start, node.start + CHUNK), folds)
 
 
 def _children(value: Value, path: Path, depth: int, folds: Mapping[NodeKey, bool]) -> Iterator[Node]:
@@ -70,23 +71,24 @@ def _children(value: Value, path: Path, depth: int, folds: Mapping[NodeKey, bool
         for name, part in parts.items():
             if part is not MISSING:
                 yield _node(part, (*path, name), name, depth, folds)
-    elif isinstance(inner, Mapping):
-        for key, item in inner.items():
-            yield _node(item, (*path, key), one_liner(str(key), limit=60), depth, folds, key)
     elif len(inner) <= CHUNK:
-        for index, item in enumerate(inner):
-            yield _node(item, (*path, index), f"[{index}]", depth, folds)
+        yield from _span(inner, path, depth, range(CHUNK), folds)
     else:
         for start in range(0, len(inner), CHUNK):
             last = min(start + CHUNK, len(inner)) - 1
-            newest = last == len(inner) - 1 and as_message(inner[last]) is not None
+            newest = last == len(inner) - 1 and isinstance(inner, list) and as_message(inner[last]) is not None
             opened = folds.get((path, start), newest)
             yield Node(path, f"{start}…{last}", inner, depth, opened, start)
 
 
-def _items(items: Value, span: range, chunk: Node, folds: Mapping[NodeKey, bool]) -> Iterator[Node]:
-    for index in span:
-        yield _node(items[index], (*chunk.path, index), f"[{index}]", chunk.depth + 1, folds)
+def _span(inner: Value, path: Path, depth: int, span: range, folds: Mapping[NodeKey, bool]) -> Iterator[Node]:
+    """The items of a list or dict at the positions of ``span``."""
+    if isinstance(inner, Mapping):
+        for key, item in islice(inner.items(), span.start, span.stop):
+            yield _node(item, (*path, key), one_liner(str(key), limit=60), depth, folds, key)
+    else:
+        for index in range(span.start, min(span.stop, len(inner))):
+            yield _node(inner[index], (*path, index), f"[{index}]", depth, folds)
 
 
 def _node(value: Value, path: Path, label: str, depth: int, folds: Mapping[NodeKey, bool], key: object = None) -> Node:
@@ -103,6 +105,23 @@ def _opens_itself(value: Value) -> bool:
     if isinstance(value, list):
         return as_message(value[-1]) is not None
     return isinstance(value, Mapping) and len(value) <= 8 and not any(is_container(item) for item in value.values())
+
+
+def chunk_of(state: Mapping[str, Value], path: Path) -> int:
+    """The first position of the chunk that the last step of ``path`` lies in; -1 where there is no such place."""
+    inner: Value = state
+    for step in path[:-1]:
+        inner = plain(inner)
+        try:
+            inner = inner[step]
+        except (KeyError, IndexError, TypeError):
+            return -1
+    inner, last = plain(inner), path[-1]
+    if isinstance(inner, Mapping):
+        at = next((number for number, key in enumerate(inner) if key == last), -1)
+    else:
+        at = last if isinstance(last, int) else -1
+    return at // CHUNK * CHUNK if at >= 0 else -1
 
 
 def marks_of(diff: Diff) -> dict[Path, str]:

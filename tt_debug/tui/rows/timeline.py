@@ -66,32 +66,46 @@ def heights(moments: Sequence[Moment], width: int) -> list[int]:
     return [0 if value <= 0 else round(7 * max(0.0, math.log(max(value, 1e-3)) - low) / span) for value in longest]
 
 
-def bar_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyphs = UNICODE) -> Line:
-    """The bars in ``width`` cells: past, the position, future."""
-    count = len(moments)
-    if not count or width <= 0:
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line laid out in ``width`` cells: a height for each cell in use, the mark of each that has one."""
+
+    count: int
+    width: int
+    heights: tuple[int, ...]
+    marks: Mapping[int, str]
+
+
+def chart(moments: Sequence[Moment], width: int) -> Chart:
+    """Lay a line out. Of a crowd of marks only those that matter most are kept."""
+    cells = _marked(moments, width, frozenset(ORDER))
+    if len(cells) * CROWDED > max(1, min(width, len(moments))) and len(moments) > width:
+        cells = _marked(moments, width, KEPT)
+    return Chart(len(moments), width, tuple(heights(moments, width)), cells)
+
+
+def bar_line(laid: Chart, position: int, glyphs: Glyphs = UNICODE) -> Line:
+    """The bars: past, the position, future."""
+    if not laid.heights:
         return ()
-    bars = "".join(glyphs.bars[height] for height in heights(moments, width))
-    here = cell_of(position, count, width)
-    after = max(here + 1, cell_of(position + 1, count, width))
+    bars = "".join(glyphs.bars[height] for height in laid.heights)
+    here = cell_of(position, laid.count, laid.width)
+    after = max(here + 1, cell_of(position + 1, laid.count, laid.width))
     block = "|" if glyphs.ascii else "█"
     return (Piece(bars[:here], "primary"), Piece(block * (after - here), "accent"), Piece(bars[after:], "muted"))
 
 
-def mark_line(moments: Sequence[Moment], position: int, width: int, glyphs: Glyphs = UNICODE) -> Line:
+def mark_line(laid: Chart, position: int, glyphs: Glyphs = UNICODE) -> Line:
     """The marks below the bars, and the position's."""
-    cells = _marked(moments, width, frozenset(ORDER))
-    if len(cells) * CROWDED > max(1, min(width, len(moments))) and len(moments) > width:
-        cells = _marked(moments, width, KEPT)
-    here = cell_of(position, len(moments), width) if moments else -1
+    here = cell_of(position, laid.count, laid.width) if laid.count else -1
     pieces: list[Piece] = []
     at = 0
-    for cell in sorted({*cells, here} - {-1}):
+    for cell in sorted({*laid.marks, here} - {-1}):
         pieces.append(Piece(" " * (cell - at)))
-        if cell == here and cell not in cells:
+        if cell not in laid.marks:
             pieces.append(Piece("^" if glyphs.ascii else "▲", "accent"))
         else:
-            pieces.append(_mark(cells[cell], glyphs))
+            pieces.append(_mark(laid.marks[cell], glyphs))
         at = cell + 1
     return tuple(piece for piece in pieces if piece.text)
 

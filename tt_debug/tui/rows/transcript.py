@@ -27,6 +27,11 @@ class Turn:
     path: Path
     message: Message
 
+    @property
+    def long(self) -> bool:
+        """Whether it is cut until it is opened."""
+        return len(self.message.text) > LONG
+
 
 @dataclass(frozen=True, slots=True)
 class TranscriptRow:

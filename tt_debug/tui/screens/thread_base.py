@@ -6,7 +6,7 @@ Owns reading the thread and its details; moving, panels, editing and running are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -23,11 +23,12 @@ from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items, time_items
-from tt_debug.tui.rows.line import moments
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem
+from tt_debug.tui.rows.line import HistoryLine, line_of, with_pin
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.screens.thread_details import Details, RowFacts, Wanted, read_details, read_row_facts
+from tt_debug.tui.screens.thread_reading import Reading, Shape, read_thread, shaped
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.graph_view import GraphView
 from tt_debug.tui.widgets.live_view import LiveView
@@ -45,11 +46,9 @@ REST: Final = 0.05
 class ThreadRead(Message):
     """The thread and its rows; the cursor is to go to ``select``."""
 
-    def __init__(self, view: ThreadView, trunk: Ref, items: list[GraphItem], select: Ref | None = None) -> None:
+    def __init__(self, reading: Reading, select: Ref | None = None) -> None:
         super().__init__()
-        self.view = view
-        self.trunk = trunk
-        self.items = items
+        self.reading = reading
         self.select = select
 
 
@@ -89,6 +88,7 @@ class ThreadBase(BaseScreen):
         self.line: tuple[Ref, ...] = ()
         self.places: dict[Ref, int] = {}
         self.moments: Sequence[Moment] = ()
+        self._trunk_line = HistoryLine()
         self._rest: Timer | None = None
         self._asked: set[Ref] = set()
 
@@ -124,7 +124,7 @@ class ThreadBase(BaseScreen):
         The cursor stays on its checkpoint, or goes to ``select``, or to the line's head."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
         work = partial(read_thread, self.session, self.thread, self._shape(wanted))
-        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(*read, select=read[1] if to_head else select))
+        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
 
     def _shape(self, trunk: str) -> Shape:
         return Shape(trunk, self.unfolded, self.listed, self.by_time)
@@ -133,22 +133,23 @@ class ThreadBase(BaseScreen):
         """Make the rows of the thread anew, after folding or with another line as the trunk."""
         if self.view is None or self.trunk is None:
             return
-        view, wanted = self.view, trunk or self.trunk
-        work = partial(thread_rows, view, wanted, self._shape(wanted.thread))
-        self.tt.loader.call(self, "thread", work, lambda items: ThreadRead(view, wanted, items, select))
+        wanted = trunk or self.trunk
+        work = partial(shaped, self.view, wanted, self._shape(wanted.thread))
+        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(read, select))
 
     @on(ThreadRead)
     def _thread_read(self, event: ThreadRead) -> None:
+        reading = event.reading
         first = self.view is None
-        grown = self.view is not None and set(event.view.headers) - set(self.view.headers)
-        self.view, self.trunk = event.view, event.trunk
+        grown = self.view is not None and len(reading.view.headers) != len(self.view.headers)
+        self.view, self.trunk, self._trunk_line = reading.view, reading.trunk, reading.line
         if grown:
             # A checkpoint that stood at the end has been answered, retried or gone on from.
             self._asked.clear()
         select = event.select or (self.selected if first else None)
         if first and select is None:
-            select = event.view.head
-        self.graph.show(event.items, self.graph_facts(), self._row_for(select, event.items))
+            select = reading.view.head
+        self.graph.show(reading.items, self.graph_facts(), self._row_for(select, reading.items))
         self.show_counts()
         self._follow(force=True)
         self.perform_after_reading()
@@ -206,6 +207,10 @@ class ThreadBase(BaseScreen):
             self.mark_stale(shown != item.ref)
             self.follow_later()
 
+    @on(MessagesView.Unwrapped)
+    def _unwrapped(self) -> None:
+        self.follow_later()
+
     def follow_later(self) -> None:
         """Start the rest anew."""
         if self._rest is not None:
@@ -217,11 +222,11 @@ class ThreadBase(BaseScreen):
         if self.view is None or self.selected is None or self.trunk is None:
             return
         if force or self.selected not in self.places:
-            line = self.view.line(self.trunk)
-            on_trunk = self.selected in set(line)
-            self.line = line if on_trunk else self.view.line(self.view.tip(self.selected))
-            self.places = {ref: at for at, ref in enumerate(self.line)}
-            self.moments = moments(self.view, self.line, self.pin)
+            on_trunk = self.selected in self._trunk_line.places
+            found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected))
+            self.line, self.places, self.moments = found.refs, found.places, found.moments
+            if self.pin is not None:
+                self.moments = with_pin(self.moments, self.places.get(self.pin))
         self.show_place()
 
     def read_details(self) -> None:
@@ -235,7 +240,7 @@ class ThreadBase(BaseScreen):
             self.selected,
             self.pin if self.pin != self.selected else None,
             self.query_one("#state", StateView).folds,
-            messages.text_width,
+            messages.text_width if messages.display else None,
             messages.opened,
             self.tt.glyphs,
             self.swapped,
@@ -277,7 +282,7 @@ class ThreadBase(BaseScreen):
     def on_failed(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
         if event.kind in ("details", "thread"):
-            self.show_problem(event.kind, f"{event.text} {event.hint}".strip())
+            self.show_problem(event.kind, told(event.text, event.hint))
         else:
             super().on_failed(event)
 
@@ -304,28 +309,7 @@ class ThreadBase(BaseScreen):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How the rows of a thread are made: the current line's thread, what is unfolded, and the order."""
-
-    trunk: str
-    unfolded: frozenset[Ref] = frozenset()
-    listed: frozenset[tuple[Ref, int]] = frozenset()
-    by_time: bool = False
-
-
-def read_thread(session: Session, thread: str, shape: Shape) -> tuple[ThreadView, Ref, list[GraphItem]]:
-    """Open a thread; the head of the shape's trunk, a thread of its family, gives the current line."""
-    view = session.open_thread(thread)
-    head = view.head
-    if shape.trunk != thread:
-        own = [ref for ref in view.headers if ref.thread == shape.trunk and not ref.ns]
-        head = own[-1] if own else head
-    return view, head, thread_rows(view, head, shape)
-
-
-def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> list[GraphItem]:
-    """The rows of a thread with ``trunk`` as its current line."""
-    if shape.by_time:
-        return time_items(view.headers)
-    return graph_items(view.rows(shape.unfolded, trunk), view.headers, trunk.thread, shape.listed)
+def told(text: str, hint: str) -> str:
+    """What failed and what to do, as two sentences."""
+    stop = "" if not hint or text.endswith((".", "!", "?", ":")) else "."
+    return f"{text}{stop} {hint}".strip()

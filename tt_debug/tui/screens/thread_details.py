@@ -25,12 +25,14 @@ LARGE: Final = 262_144
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which checkpoint against which (None: its parent), and how the panels lay it out."""
+    """Which checkpoint against which (None: its parent), and how the panels lay it out.
+
+    ``width`` is the transcript's, None when it is not looked at."""
 
     ref: Ref
     base: Ref | None
     folds: Mapping[NodeKey, bool]
-    width: int
+    width: int | None
     opened: frozenset[tuple[str | int, ...]]
     glyphs: Glyphs
     swapped: bool = False
@@ -51,7 +53,7 @@ class Details:
     nodes: list[Node]
     rows: list[DiffRow]
     turns: tuple[Turn, ...]
-    transcript: list[TranscriptRow]
+    transcript: list[TranscriptRow] | None
     marks: Diff
     width: int
 
@@ -75,10 +77,14 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         nodes=state_nodes(checkpoint.state, wanted.folds),
         rows=rows,
         turns=turns,
-        transcript=transcript_rows(turns, wanted.width, wanted.opened, wanted.glyphs),
+        transcript=_transcript(turns, wanted),
         marks=marks,
-        width=wanted.width,
+        width=wanted.width or 0,
     )
+
+
+def _transcript(turns: tuple[Turn, ...], wanted: Wanted) -> list[TranscriptRow] | None:
+    return None if wanted.width is None else transcript_rows(turns, wanted.width, wanted.opened, wanted.glyphs)
 
 
 def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
@@ -103,7 +109,7 @@ def _compared(
         diff = session.diff(base, ref) if swapped else marks
         other = session.load(base).state
     except (StoreError, DebuggerError) as error:
-        return (), (), [], f"{error} {error.hint}".strip()
+        return (), (), [], f"{error}. {error.hint}".strip()
     old, new = (checkpoint.state, other) if swapped else (other, checkpoint.state)
     return diff, marks, diff_rows(diff, old, new) if diff else [], "" if diff else "nothing changed"
 

@@ -12,7 +12,7 @@ from textual import on
 from textual.widgets import Input
 
 from tt_debug.tui.rows.graph import GraphItem
-from tt_debug.tui.rows.line import moments, next_event, place
+from tt_debug.tui.rows.line import next_event, place
 from tt_debug.tui.screens.thread_panels import ThreadPanels
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.messages_view import MessagesView
@@ -187,8 +187,7 @@ class ThreadMoving(ThreadPanels):
         self.pin = None if self.pin == self.selected else self.selected
         self.swapped = False
         self.graph.pin_at(self.pin)
-        self.moments = moments(self.view, self.line, self.pin)
-        self.show_place()
+        self.show_line(force=True)
         self.follow_later()
         self.say("A is pinned here: State and Diff compare with it" if self.pin else "A is unpinned")
 

@@ -248,8 +248,7 @@ class ThreadPanels(ThreadBase):
         state.show(details.checkpoint.state, details.nodes)
         state.mark(details.marks)
         self.query_one(DiffView).show_rows(details.rows, safe_text(details.problem))
-        messages = self.query_one(MessagesView)
-        messages.show(details.turns, details.transcript if messages.text_width == details.width else None)
+        self.query_one(MessagesView).show(details.turns, details.transcript, details.width)
         self.query_one(WritesView).show(details.checkpoint, details.parent, details.steps)
         self.query_one(MetaView).show_checkpoint(details.checkpoint, children)
         self.show_titles()
@@ -259,7 +258,9 @@ class ThreadPanels(ThreadBase):
         shown = safe_text(text)
         if kind == "thread":
             self.graph.show_problem(shown)
-            return
+            if self.view is not None:
+                self.say(text, severity="error")
+                return
         self.details = None
         self.mark_stale(False)
         for name, _ in TABS[:-1]:

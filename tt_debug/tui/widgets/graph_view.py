@@ -88,11 +88,12 @@ class GraphView(PieceView):
         """Where a checkpoint stands, None when it is folded away."""
         return self._rows.get(ref)
 
-    def visible_refs(self) -> tuple[Ref, ...]:
-        """The checkpoints in the viewport, top to bottom."""
-        top = self.scroll_offset.y
-        rows = self.items[top : top + self.scrollable_content_region.height]
-        return tuple(item.ref for item in rows if item.kind == "checkpoint")
+    def scroll_to_row(self, row: int) -> None:
+        """Bring a checkpoint into view together with what would run, or runs, after it."""
+        after, here = self.item(row + 1), self.item(row)
+        if after is not None and here is not None and after.kind == "next" and after.ref == here.ref:
+            super().scroll_to_row(row + 1)
+        super().scroll_to_row(row)
 
     def search(self, text: str) -> list[int]:
         """Rows whose node, step, id, title or changed keys contain ``text``, whatever the case."""

@@ -1,22 +1,30 @@
 """The conversation of a state as a wrapped transcript.
 
-Owns wrapping to the width; a conversation too long for the event loop is wrapped elsewhere and handed in.
+Owns when it must be wrapped anew; a conversation too long for the event loop is wrapped by whoever hears `Unwrapped`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual import events
+from textual.message import Message
 
 from stores.model import Path
 from tt_debug.tui.rows.pieces import Line, text_of
 from tt_debug.tui.rows.transcript import TranscriptRow, Turn, transcript_rows
 from tt_debug.tui.widgets.piece_view import PieceView
 
+SMALL: Final = 40_000
+"""Characters that are wrapped at once: about 8 ms."""
+
 
 class MessagesView(PieceView):
     """One row for each wrapped line."""
+
+    class Unwrapped(Message):
+        """The lines are missing, or for another width: the conversation is to be shown again with its rows."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -29,51 +37,68 @@ class MessagesView(PieceView):
 
     def empty_text(self) -> str:
         """A state without a conversation says so."""
-        return self._problem or ("no messages in this state" if self._read else "reading…")
+        if self._problem:
+            return self._problem
+        return "reading…" if self.turns or not self._read else "no messages in this state"
 
     def show_problem(self, text: str) -> None:
         """There is no conversation to show, and why."""
         self._problem, self.turns, self.rows = text, (), []
         self.set_rows(0)
 
-    def show(self, turns: Sequence[Turn], rows: list[TranscriptRow] | None = None) -> None:
-        """Show a conversation, its newest message in view; ``rows`` when they were wrapped elsewhere."""
+    def show(self, turns: Sequence[Turn], rows: list[TranscriptRow] | None, width: int = 0) -> None:
+        """Show a conversation; ``rows`` when it was wrapped to ``width``. The cursor stays on its message, else it
+        goes to the newest one."""
+        here = self.current()
         self.turns, self._read, self._problem = turns, True, ""
-        self._lay_out(rows, end=True)
+        if rows is not None and width == self.text_width:
+            self._take(rows, here)
+        else:
+            self._wrap_or_ask(here)
 
     @property
     def text_width(self) -> int:
         """The cells a transcript is wrapped to."""
         return max(24, self.scrollable_content_region.width - 2)
 
-    def _lay_out(self, rows: list[TranscriptRow] | None = None, *, end: bool = False) -> None:
-        here = self.rows[self.cursor].path if 0 <= self.cursor < len(self.rows) else None
-        self._wrapped = self.text_width
-        self.rows = transcript_rows(self.turns, self._wrapped, self.opened, self.glyphs) if rows is None else rows
-        if end:
-            cursor = max(0, len(self.rows) - 1)
+    def _wrap_or_ask(self, here: Path | None) -> None:
+        if not self.display or self.size.width == 0:
+            self.rows, self._wrapped = [], 0
+            self.set_rows(0)
+        elif sum(len(turn.message.text) for turn in self.turns) <= SMALL:
+            self._take(transcript_rows(self.turns, self.text_width, self.opened, self.glyphs), here)
         else:
-            cursor = next((at for at, row in enumerate(self.rows) if row.path == here), 0)
-        self.set_rows(len(self.rows), cursor=cursor)
+            self.post_message(self.Unwrapped())
+
+    def _take(self, rows: list[TranscriptRow], here: Path | None) -> None:
+        self.rows, self._wrapped = rows, self.text_width
+        last = next((at for at in range(len(rows) - 1, -1, -1) if rows[at].first), 0)
+        cursor = next((at for at, row in enumerate(rows) if row.path == here), last) if here is not None else last
+        self.set_rows(len(rows), cursor=cursor)
 
     def current(self) -> Path | None:
         """The path of the message under the cursor."""
         return self.rows[self.cursor].path if 0 <= self.cursor < len(self.rows) else None
 
     def toggle(self) -> bool:
-        """Show the message under the cursor in full, or cut again."""
+        """Show the message under the cursor in full, or cut again; False for one that is never cut."""
         path = self.current()
-        if path is None:
+        turn = next((turn for turn in self.turns if turn.path == path), None)
+        if path is None or turn is None or not turn.long:
             return False
         self.opened ^= {path}
-        before = len(self.rows)
-        self._lay_out()
-        return len(self.rows) != before
+        self._wrap_or_ask(path)
+        return True
+
+    def on_show(self, event: events.Show) -> None:
+        """Wrapped when it is looked at for the first time."""
+        if self._read and self.text_width != self._wrapped:
+            self._wrap_or_ask(self.current())
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrapped again when the width changed."""
         if self._read and self.text_width != self._wrapped:
-            self._lay_out()
+            self._wrap_or_ask(self.current())
 
     def search(self, text: str) -> list[int]:
         """Lines that show ``text``, whatever the case."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from stores.model import Diff, Path, Value
 from tt_debug.tui.rows.pieces import Line, text_of
-from tt_debug.tui.rows.state import Node, NodeKey, marks_of, state_line, state_nodes
+from tt_debug.tui.rows.state import Node, NodeKey, chunk_of, marks_of, state_line, state_nodes
 from tt_debug.tui.widgets.piece_view import PieceView
 
 SEARCHED = 400
@@ -67,9 +67,7 @@ class StateView(PieceView):
             return
         for depth in range(1, len(path)):
             self._folds[(path[:depth], -1)] = True
-            step = path[depth]
-            if isinstance(step, int):
-                self._folds[(path[:depth], step // 100 * 100)] = True
+            self._folds[(path[:depth], chunk_of(self._state, path[: depth + 1]))] = True
         self.nodes = state_nodes(self._state, self._folds)
         self.set_rows(len(self.nodes), cursor=self._row_for(path, -1))
 

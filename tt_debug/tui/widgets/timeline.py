@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.pieces import Line
-from tt_debug.tui.rows.timeline import Moment, bar_line, mark_line, moment_of
+from tt_debug.tui.rows.timeline import Chart, Moment, bar_line, chart, mark_line, moment_of
 
 
 class Timeline(Widget):
@@ -55,27 +55,36 @@ class Timeline(Widget):
         self._moments: Sequence[Moment] = ()
         self._position = 0
         self._label = ""
+        self._chart: Chart | None = None
         self._dragging = False
 
     def show(self, moments: Sequence[Moment], position: int, label: str) -> None:
         """Show these moments; ``label`` stands at the right, as "12/14 +4.8s"."""
+        if moments is not self._moments:
+            self._chart = None
         self._moments, self._position, self._label = moments, position, label
         self.refresh()
 
     @property
     def bar_width(self) -> int:
-        """Cells of the bars; the label keeps its place at the right."""
-        return max(8, self.size.width - max(12, cell_len(self._label) + 2) - 1)
+        """Cells of the bars; the label at the right keeps its place whatever it says."""
+        return max(8, self.size.width - max(2 * len(str(len(self._moments))) + 10, 12) - 1)
+
+    def _laid(self) -> Chart:
+        """Laid out once for a line and a width: 20,000 moments take 15 ms."""
+        if self._chart is None or self._chart.width != self.bar_width:
+            self._chart = chart(self._moments, self.bar_width)
+        return self._chart
 
     def render_line(self, y: int) -> Strip:
         """The bars, then the marks."""
         width = self.size.width
         if y == 0:
-            line = bar_line(self._moments, self._position, self.bar_width, self._glyphs())
+            line = bar_line(self._laid(), self._position, self._glyphs())
             shown = Strip([Segment(" "), *self._segments(line)]).adjust_cell_length(width - cell_len(self._label) - 1)
             strip = Strip([*shown, Segment(f"{self._label} ")])
         elif y == 1:
-            line = mark_line(self._moments, self._position, self.bar_width, self._glyphs())
+            line = mark_line(self._laid(), self._position, self._glyphs())
             strip = Strip([Segment(" "), *self._segments(line)])
         else:
             strip = Strip([])
