@@ -301,7 +301,7 @@ async def test_the_open_question_stands_in_the_graph_and_among_the_writes() -> N
         await it.until(lambda: "waiting: Approve ¥96,000?" in it.text)
         await it.press("5")
         assert "‖ ask  waiting" in it.text
-        assert 'question: "Approve ¥96,000?"' in it.text
+        assert 'question  "Approve ¥96,000?"' in it.text
 
 
 @pytest.mark.parametrize("width", [60, 80, 99, 100, 120, 160, 200])

@@ -5,19 +5,22 @@ Owns the order of the sections and their words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from stores.model import Checkpoint, Header, Status, Task
+from stores.model import Checkpoint, Header, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.text import human_duration, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
-from tt_debug.tui.rows.message import flat
+from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.rows.values import value_line
 
 INDENT: Final = Piece("    ")
+SHOWN: Final = 20
+"""Entries of one value that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ def write_rows(
         words = {"input": "the input of the thread", "fork": "a fork: written by hand, no node ran"}
         told = words.get(here.header.source, "no writes are recorded for this step")
         rows = [WriteRow((Piece(told, "muted"),))]
-    after = [task for task in here.tasks if task.status != Status.DONE]
+    # A step that stopped half-way has finished tasks too: their results are kept.
+    after = here.tasks if any(task.status != Status.DONE for task in here.tasks) else ()
     failed = [step for step in steps if step.status != "completed"]
     if after or failed or here.header.next:
         rows.append(WriteRow((Piece("from here", "strong"),), heading=True))
@@ -71,11 +75,29 @@ def _task(task: Task, glyphs: Glyphs) -> Iterator[WriteRow]:
     if task.error:
         yield WriteRow((INDENT, Piece(flat(task.error[:1000], glyphs), "error")))
     for interrupt in task.interrupts:
-        yield WriteRow((INDENT, Piece("asks  ", "warning"), *value_line(interrupt.value, None, glyphs)))
+        for key, value in _parts(interrupt.value):
+            yield WriteRow((INDENT, Piece("asks  ", "warning"), *_named(key, value, glyphs)))
     for write in task.writes:
-        yield WriteRow(
-            (INDENT, Piece(f"{flat(write.channel, glyphs)}  ", "key"), *value_line(write.value, None, glyphs))
-        )
+        for value in _each(write.value):
+            yield WriteRow((INDENT, *_named(write.channel, value, glyphs)))
+
+
+def _named(name: object, value: Value, glyphs: Glyphs) -> Line:
+    lead = (Piece(f"{flat(str(name), glyphs)}  ", "key"),) if name != "" else ()
+    return (*lead, *value_line(value, name, glyphs))
+
+
+def _parts(value: Value) -> Iterable[tuple[object, Value]]:
+    """A dict's own entries, one nameless entry for anything else."""
+    inner = plain(value)
+    return islice(inner.items(), SHOWN) if isinstance(inner, Mapping) and inner else (("", value),)
+
+
+def _each(value: Value) -> Iterable[Value]:
+    """The messages of a list of messages, one by one; any other value as it is."""
+    if isinstance(value, list) and value and all(as_message(item) is not None for item in value[:SHOWN]):
+        return value[:SHOWN]
+    return (value,)
 
 
 def _attempt(step: StepRecord, glyphs: Glyphs) -> Iterator[WriteRow]:
@@ -98,15 +120,7 @@ def _attempt(step: StepRecord, glyphs: Glyphs) -> Iterator[WriteRow]:
     for name, value in (("input", step.input), ("output", step.output)):
         if value is None:
             continue
-        fields = value.items() if isinstance(value, dict) else [("", value)]
-        for key, item in fields:
-            yield WriteRow(
-                (
-                    INDENT,
-                    Piece(f"{name:<6} ", "muted"),
-                    Piece(f"{flat(str(key), glyphs)}  ", "key"),
-                    *value_line(item, key, glyphs),
-                )
-            )
+        for key, item in _parts(value):
+            yield WriteRow((INDENT, Piece(f"{name:<6} ", "muted"), *_named(key, item, glyphs)))
     for line in step.log:
         yield WriteRow((INDENT, Piece("log    ", "muted"), Piece(flat(line[:1000], glyphs))))

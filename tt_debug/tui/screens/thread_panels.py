@@ -181,12 +181,12 @@ class ThreadPanels(ThreadBase):
         header = self.details.checkpoint.header if self.details is not None else None
         if header is None or self.narrow:
             return ""
-        size = f" · {human_size(header.size)}" if header.size is not None else ""
+        size = f" {self.tt.glyphs.dot} {human_size(header.size)}" if header.size is not None else ""
         return f"{self._where(header)}{size}"
 
     def _where(self, header: Header) -> str:
         node = ", ".join(header.nodes) or header.source
-        return safe_text(f"step {header.step} · {node}" if header.step is not None else node)
+        return safe_text(f"step {header.step} {self.tt.glyphs.dot} {node}" if header.step is not None else node)
 
     # --- what the base asks for
 
@@ -201,7 +201,7 @@ class ThreadPanels(ThreadBase):
         folded = sum(item.kind in ("fold", "more") for item in graph.items)
         words = f"{len(headers):,} checkpoints"
         if forks:
-            words += f" · {forks} fork{'' if forks == 1 else 's'}"
+            words += f" {self.tt.glyphs.dot} {forks} fork{'' if forks == 1 else 's'}"
         if folded and not self.narrow:
             words += f" ({folded} folded)"
         graph.border_title = f"1 Graph   {words}" if self.narrow else "1 Graph"
