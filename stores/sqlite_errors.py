@@ -52,6 +52,11 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
             return Unsupported(f"{path} is not what this adapter reads: {error}")
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is broken at this place; other places may still be read."""
+    return primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def primary_code(error: sqlite3.Error) -> int:
     """SQLite's result code without its detail, which extended codes carry above the low byte.
 

@@ -7,13 +7,15 @@ them; refuses to know what a task has done: that is `stores.langgraph.tasks`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
+from uuid import UUID, uuid5
 
 import xxhash
 
-from stores.langgraph.rows import END, PREVIOUS, START, Outline
+from stores.langgraph.rows import END, PREVIOUS, START, TASKS, Outline
 from stores.model import Value
 
 PULL: Final = "__pregel_pull"
@@ -35,15 +37,32 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a checkpoint's task ids are made of, beside the task. ``step`` is the checkpoint's own."""
+    """What a checkpoint's task ids are made of, beside the task. ``step`` is the checkpoint's own.
+
+    ``first`` marks a file of langgraph 0.1, whose ids are made otherwise.
+    """
 
     ns: str
     id: str
     step: int
     v: int = 4
+    first: bool = False
+
+    def pull_id(self, node: str, triggers: Iterable[str], index: int = 0) -> str:
+        """The id of a node's task that these channels wake; ``index`` is its place among the step's tasks.
+
+        Empty when the checkpoint's id is no UUID, as of every id here.
+        """
+        if self.first:
+            return self._first_id(node, sorted(triggers), index)
+        return self.task_id(node, PULL, *sorted(triggers))
+
+    def push_id(self, node: str, index: int) -> str:
+        """The id of the task of a Send, by its place among the Sends."""
+        return self._first_id(node, [TASKS], index) if self.first else self.task_id(node, PUSH, str(index))
 
     def task_id(self, node: str, *parts: str) -> str:
-        """The id the runtime gives a task of ``node``; empty when the checkpoint's id is no UUID."""
+        """The id the runtime gives a task of ``node``, since langgraph 0.2."""
         try:
             space = bytes.fromhex(self.id.replace("-", ""))
         except ValueError:
@@ -56,13 +75,39 @@ class Place:
         )
         return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
 
+    def call_ids(self, caller: Due, called: str, number: str) -> tuple[str, str]:
+        """The id of a call of the function ``called`` inside a task's code, by its number among the task's writes.
+
+        Two, as langgraph before 0.3 made it as if the call stood beside its caller.
+        """
+        parts = (PUSH, caller.path, number)
+        inside = replace(self, ns=f"{self.ns}|{caller.node}:{caller.id}" if self.ns else f"{caller.node}:{caller.id}")
+        return inside.task_id(called, *parts), self.task_id(called, *parts)
+
+    def outside_id(self, name: str) -> str:
+        """The id under which what comes from outside a step is written: an update's, a delta channel's input."""
+        try:
+            return str(uuid5(UUID(self.id), name))
+        except ValueError:
+            return ""
+
+    def _first_id(self, node: str, triggers: Sequence[str], index: int) -> str:
+        """As langgraph 0.1 pregel/algo.py makes it."""
+        made_of = {
+            "langgraph_step": self.step + 1,
+            "langgraph_node": node,
+            "langgraph_triggers": triggers,
+            "langgraph_task_idx": index,
+        }
+        return self.outside_id(json.dumps(made_of))
+
 
 def learn(outlines: Iterable[Outline]) -> Triggers:
     """Which channels wake which nodes, from the names of channels and from what nodes have seen."""
     triggers: Triggers = {}
     for outline in outlines:
         for channel in outline.channels:
-            node = _woken_by(channel)
+            node = node_of(channel)
             if node is not None:
                 triggers.setdefault(node, set()).add(channel)
         for node, channels in outline.seen.items():
@@ -77,7 +122,7 @@ def _is_functional(triggers: Triggers) -> bool:
     return any(node != START and START in channels for node, channels in triggers.items())
 
 
-def _woken_by(channel: str) -> str | None:
+def node_of(channel: str) -> str | None:
     """The node a control channel's name tells of."""
     if channel == START:
         return START
@@ -93,23 +138,47 @@ def _woken_by(channel: str) -> str | None:
 
 def due_tasks(place: Place, outline: Outline, triggers: Triggers) -> tuple[Due, ...]:
     """The tasks that the runtime would prepare: Sends in their order, then nodes by name."""
-    pushed = [
-        Due(place.task_id(node, PUSH, str(index)), node, f"~{PUSH}, {index:010d}, {0:010d}")
-        for index, node in enumerate(outline.sends)
-    ]
-    pulled = [
-        Due(place.task_id(node, PULL, *sorted(channels)), node, f"~{PULL}, {node}")
-        for node, channels in sorted(triggers.items())
-        if _is_woken(outline.available, outline.seen.get(node), channels)
-    ]
+    pushed = [Due(place.push_id(node, index), node, push_path(index)) for index, node in enumerate(outline.sends)]
+    pulled: list[Due] = []
+    for node, channels in sorted(triggers.items()):
+        if woken := woken_by(outline, node, channels):
+            waking = id_triggers(place.v, node, woken, channels)
+            # Where the place among the tasks counts, the order of the graph's nodes is not known: by name, until a
+            # row proves another.
+            pulled.append(Due(place.pull_id(node, waking, len(pushed) + len(pulled)), node, pull_path(node)))
     return (*pushed, *pulled)
 
 
-def _is_woken(available: Mapping[str, Value], seen: Mapping[str, Value] | None, channels: Iterable[str]) -> bool:
-    waiting = [channel for channel in channels if channel in available]
+def id_triggers(v: int, node: str, woken: Iterable[str], channels: Iterable[str]) -> Iterable[str]:
+    """The channels that a task's id is made of: before langgraph 0.3 those that woke it, since then all it waits for.
+
+    A thread of the older format keeps it when a newer release goes on, which names its edges by their ends.
+    """
+    found = set(channels)
+    named_by_end = f"branch:to:{node}"
+    if v <= 1 and named_by_end not in found:
+        return woken
+    # Every node of a graph has such a channel, written or not; a join tells that it is a graph.
+    return found | {named_by_end} if any(channel.startswith("join:") for channel in found) else found
+
+
+def pull_path(node: str) -> str:
+    """A node's task path, as the savers store it since they do."""
+    return f"~{PULL}, {node}"
+
+
+def push_path(index: int) -> str:
+    """The task path of a Send."""
+    return f"~{PUSH}, {index:010d}, {0:010d}"
+
+
+def woken_by(outline: Outline, node: str, channels: Iterable[str]) -> list[str]:
+    """The channels that have news for a node and wake it."""
+    seen = outline.seen.get(node)
+    waiting = [channel for channel in channels if channel in outline.available]
     if seen is None:
-        return bool(waiting)
-    return any(_is_newer(available[channel], seen.get(channel)) for channel in waiting)
+        return waiting
+    return [channel for channel in waiting if _is_newer(outline.available[channel], seen.get(channel))]
 
 
 def _is_newer(version: Value, seen: Value) -> bool:

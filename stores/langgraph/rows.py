@@ -25,6 +25,7 @@ NULL_TASK: Final = "00000000-0000-0000-0000-000000000000"
 ERROR: Final = "__error__"
 INTERRUPT: Final = "__interrupt__"
 RESUME: Final = "__resume__"
+RETURN: Final = "__return__"  # what a call inside a node's code gave back
 CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, RESUME})
 
 _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
@@ -55,13 +56,18 @@ class WriteRow(NamedTuple):
     type: str | None = None
     value: bytes | None = None
 
+    def order(self) -> tuple[str, str, int]:
+        """Its place among the writes of a step, as the runtime applies them."""
+        return self.path, self.task, self.idx
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
     """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
 
     ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
-    ``sends`` are the nodes of the pending Sends in order. ``snapshot`` is set when a delta channel stands here in
+    ``sends`` are the nodes of the pending Sends in order; without ``has_sends`` a row older than format 4 leaves them
+    to what its parent's tasks wrote. ``snapshot`` is set when a delta channel stands here in
     full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a row that can be read.
     """
 
@@ -71,6 +77,7 @@ class Outline:
     channels: frozenset[str] = frozenset()
     seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     sends: tuple[str, ...] = ()
+    has_sends: bool = True
     snapshot: bool = False
     problem: str | None = None
     odd: str | None = None
@@ -148,13 +155,15 @@ def _outline(content: Mapping[str, Value]) -> Outline:
     values = mapping(content.get("channel_values"))
     seen = {node: channels for node, channels in mapping(content.get("versions_seen")).items() if node not in NOT_NODES}
     pending = content.get("pending_sends") or values.get(TASKS)
+    v = content["v"] if isinstance(content.get("v"), int) else 4
     return Outline(
-        v=content["v"] if isinstance(content.get("v"), int) else 4,
+        v=v,
         created=read_time(content.get("ts")),
-        available={name: versions.get(name) for name, value in values.items() if _is_available(name, value)},
+        available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
         channels=frozenset(versions) | frozenset(values),
         seen={node: mapping(channels) for node, channels in seen.items()},
-        sends=tuple(_send_node(send) for send in pending) if isinstance(pending, list) else (),
+        sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
+        has_sends="pending_sends" in content,
         snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
     )
 
@@ -183,8 +192,10 @@ def _plain(value: Value) -> Value:
     return value.value if isinstance(value, Tagged) else value
 
 
-def _is_available(name: str, value: Value) -> bool:
+def _is_available(name: str, value: Value, v: int) -> bool:
     """Whether a node waiting on this channel may run (langgraph 1.2 channels/*.py, ``is_available``)."""
+    if value is None and v < 3:
+        return False  # an empty channel: edges are named by their source and hold its name
     if name.startswith("join:"):
         if _is_deferred(value):
             return bool(value[1])
@@ -201,7 +212,8 @@ def _is_deferred(value: Value) -> bool:
     return isinstance(value, list) and len(value) == 2 and isinstance(value[1], bool)
 
 
-def _send_node(send: Value) -> str:
+def send_node(send: Value) -> str:
+    """The node that a Send is for, "?" where it does not say."""
     plain = _plain(send)
     if isinstance(plain, dict):  # LangGraph JS, and lc:2 JSON
         return str(plain.get("node") or mapping(plain.get("kwargs")).get("node") or "?")

@@ -6,7 +6,7 @@ Owns the order of a listing; refuses contents.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,12 +20,20 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level."""
+    """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level.
+
+    ``children`` has an entry only where there are any.
+    """
 
     order: tuple[Key, ...]
     parents: Mapping[Key, str | None]
-    has_child: frozenset[Key]
+    children: Mapping[Key, Sequence[Key]]
     newest: Mapping[str, Key]
+
+    @property
+    def has_child(self) -> Collection[Key]:
+        """The checkpoints that others went on from, whether or not their own rows are there."""
+        return self.children.keys()
 
     def parent(self, key: Key) -> Key | None:
         """The parent's key, whether or not its row is there."""
@@ -61,13 +69,16 @@ def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     parents = {Key(id, ns): parent or None for ns, id, parent in rows}
     # Sorting by id in the end would do, were it not for a machine whose clock went back.
     order = sorted(parents, reverse=True)
-    has_child = frozenset(Key(parent, key.ns) for key, parent in parents.items() if parent is not None)
+    children: dict[Key, list[Key]] = {}
+    for key in order:
+        if (parent := parents[key]) is not None:
+            children.setdefault(Key(parent, key.ns), []).append(key)
     if any(parent is not None and parent >= key.id for key, parent in parents.items()):
         order = _children_first(order, parents)
     newest: dict[str, Key] = {}
     for key in order:
         newest.setdefault(level_of(key.ns), key)
-    return Skeleton(tuple(order), parents, has_child, newest)
+    return Skeleton(tuple(order), parents, children, newest)
 
 
 def _children_first(order: list[Key], parents: Mapping[Key, str | None]) -> list[Key]:

@@ -18,8 +18,9 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
+from stores.langgraph.steps import Memory, Steps
 from stores.langgraph.tables import Tables, ThreadRow
-from stores.langgraph.thread import Cards, ThreadReading
+from stores.langgraph.thread import ThreadReading
 from stores.langgraph.write import Forking
 from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
 from stores.sqlite import file_id, foreign_lock, open_reading, open_writing
@@ -38,7 +39,7 @@ class LangGraphStore:
         self._path = path
         self._read_only = read_only
         self._lock = threading.RLock()
-        self._cards = Cards()
+        self._memory = Memory()
         self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
         self._decoders: OrderedDict[str, Decoder] = OrderedDict()
         self._reader = open_reading(path)
@@ -83,7 +84,7 @@ class LangGraphStore:
         return self._ask(question)
 
     def _thread_info(self, db: sqlite3.Connection, tables: Tables, row: ThreadRow) -> ThreadInfo:
-        reading = ThreadReading(db, tables, row.thread, self._cards)
+        reading = ThreadReading(Steps(db, tables, row.thread, self._memory))
         shown = Key(row.head, "") if row.head is not None else row.newest
         header = reading.header(shown)
         return ThreadInfo(
@@ -158,7 +159,7 @@ class LangGraphStore:
                 raise Unsupported(f"{self._path} was written by an early release of LangGraph: it can only be read")
             # Of its own, not what readers share: a wait for another writer keeps nobody from looking.
             rows = tables.skeleton(db, base.thread)
-            forking = Forking.at(ThreadReading(db, tables, base.thread, Cards(), skeleton.build(rows)), base)
+            forking = Forking.at(ThreadReading(Steps(db, tables, base.thread, Memory(), skeleton.build(rows))), base)
             if thread == base.thread:
                 forking.check_alive()
                 head = forking.edit(thread, changes, meta or {}, max(id for _, id, _ in rows))
@@ -194,7 +195,7 @@ class LangGraphStore:
         if known is None or known[0] != stamp:
             known = stamp, skeleton.build(tables.skeleton(db, thread))
             _keep(self._skeletons, thread, known)
-        return ThreadReading(db, tables, thread, self._cards, known[1])
+        return ThreadReading(Steps(db, tables, thread, self._memory, known[1]))
 
     def _decoder(self, thread: str) -> Decoder:
         found = self._decoders.get(thread) or Decoder()

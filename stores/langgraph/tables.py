@@ -8,15 +8,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from stores.errors import Unsupported
 from stores.langgraph.rows import CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key
 from stores.model import Ref
-from stores.sqlite_errors import primary_code
-
-_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+from stores.sqlite_errors import is_damage
 
 
 class ThreadRow(NamedTuple):
@@ -75,6 +73,11 @@ class Tables:
         """Whether rows can be written as the savers since 1.0 read them."""
         return (self.id, self.ns, self.type, self.metadata) == ("checkpoint_id", "checkpoint_ns", "type", "metadata")
 
+    @property
+    def is_first(self) -> bool:
+        """Whether langgraph 0.1 wrote the file."""
+        return self.id == "thread_ts"
+
     def threads(self, db: sqlite3.Connection) -> list[ThreadRow]:
         """Every thread, newest write first; answered from the primary key's index, which holds the rowid too."""
         question = f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints GROUP BY 1, 2"
@@ -99,7 +102,7 @@ class Tables:
         try:
             return db.execute(question, (thread,)).fetchall()
         except sqlite3.DatabaseError as error:
-            if primary_code(error) not in _DAMAGED:
+            if not is_damage(error):
                 raise
         return list(self._skeleton_of_damaged(db, thread))
 
@@ -110,10 +113,23 @@ class Tables:
             try:
                 found = db.execute(question, (thread, ns, id)).fetchone()
             except sqlite3.DatabaseError as error:
-                if primary_code(error) not in _DAMAGED:
+                if not is_damage(error):
                     raise
                 found = None
             yield ns, id, found[0] if found else None
+
+    def newest(self, db: sqlite3.Connection, limit: int) -> list[tuple[str, Key]]:
+        """The newest checkpoint of every thread and namespace, newest write first."""
+        question = (
+            f"SELECT thread_id, {self.ns}, max({self.id}), max(rowid) FROM checkpoints "
+            "GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ?"
+        )
+        return [(thread, Key(id, ns)) for thread, ns, id, _ in db.execute(question, (limit,))]
+
+    def last_rowid(self, db: sqlite3.Connection) -> int:
+        """The number of the row that was stored last."""
+        found = db.execute("SELECT max(rowid) FROM checkpoints").fetchone()
+        return found[0] or 0
 
     def count(self, db: sqlite3.Connection, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
@@ -149,7 +165,7 @@ class Tables:
         try:
             return [WriteRow(*row) for row in db.execute(question, (thread, key.ns, key.id))]
         except sqlite3.DatabaseError as error:
-            if primary_code(error) not in _DAMAGED:
+            if not is_damage(error):
                 raise
             return []
 

@@ -5,13 +5,13 @@ Owns a task's status (langgraph 1.2 pregel/_task_status.py) and a checkpoint's; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
-from uuid import UUID, uuid5
 
-from stores.langgraph.next import PULL, PUSH, Due, Place
-from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, RESUME, START, WriteRow, mapping
+from stores.langgraph.identity import CALL_PATH, UPDATE_PATH
+from stores.langgraph.next import PULL, PUSH, Due, Place, node_of
+from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, RESUME, RETURN, START, WriteRow, mapping
 from stores.model import Interrupt, Status, Tagged, Task, Value, Write
 
 # What stands for the writer where no node ran.
@@ -19,7 +19,7 @@ UNKNOWN: Final = "?"
 COMMAND: Final = "Command"  # the null task: Command(resume=…), Command(update=…), Command(goto=…)
 INPUT: Final = "__input__"  # a next turn's input to a delta channel, stored on the checkpoint it starts from
 UPDATE: Final = "update_state"
-_UPDATE_PATH: Final = "~__interrupt__, "
+CALL: Final = "call"  # a function called inside a node's code, where nothing tells its name
 _AFTER_ERROR: Final = ", node_error_handler, 0000000000"
 
 STUCK: Final = (
@@ -30,19 +30,23 @@ STUCK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One task by its rows: who it was and what channels it wrote. ``due`` tells a task that the runtime foresees."""
+    """One task by its rows: who it was and what channels it wrote. ``due`` tells a task that the runtime foresees.
+
+    ``stepped`` says that its step was completed, where the release did not store what every task wrote.
+    """
 
     id: str
     node: str
     path: str
     rows: tuple[WriteRow, ...]
     due: bool = False
+    stepped: bool = False
 
     @property
     def status(self) -> str:
         """done, failed, waiting or pending."""
         channels = {row.channel for row in self.rows}
-        if channels - CONTROL_WRITES or self.id == NULL_TASK:
+        if channels - CONTROL_WRITES or self.id == NULL_TASK or (self.stepped and not channels):
             return "done"
         if ERROR in channels:
             return "failed"
@@ -51,8 +55,8 @@ class Ran:
     @property
     def is_node(self) -> bool:
         """Whether this is a node's own work in the step, not a call inside it, a command or an update from outside."""
-        outside = self.id == NULL_TASK or self.node == INPUT
-        return not outside and not self.path.startswith((_UPDATE_PATH, f"~{PUSH}, ~"))
+        outside = self.id == NULL_TASK or self.node in (INPUT, CALL)
+        return not outside and not self.path.startswith((UPDATE_PATH, CALL_PATH))
 
 
 def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Iterable[str]) -> tuple[Ran, ...]:
@@ -63,15 +67,16 @@ def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Ite
     written: dict[str, list[WriteRow]] = {}
     for row in sorted(rows, key=lambda row: (row.path, row.task, row.idx)):
         written.setdefault(row.task, []).append(row)
-    gone_to = {row.channel for row in written.get(NULL_TASK, ())}
-    due = _with_unforeseen(due, written, gone_to)
+    known = {task.id for task in due}
+    due = _with_unforeseen(due, written, {*known, NULL_TASK, place.outside_id(INPUT)})
     ran = {task.id: Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due}
     candidates = sorted(names)
     # A call's id is made within its caller's, so callers come first: the path of a call begins with theirs.
     for task in sorted(written, key=lambda task: written[task][0].path.count("~")):
         path = written[task][0].path
         if task not in ran:
-            name = _call_name(place, task, path, candidates, ran.values()) or _name(place, task, path, candidates)
+            call = _call_name(place, task, path, candidates, ran.values())
+            name = call or _name(place, written[task], candidates)
             ran[task] = Ran(task, name, path, tuple(written[task]))
     order = {task: index for index, task in enumerate(written)}
     others = sorted((one for one in ran.values() if not one.due), key=lambda one: order[one.id])
@@ -81,60 +86,57 @@ def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Ite
 def _call_name(place: Place, task: str, path: str, candidates: Sequence[str], callers: Iterable[Ran]) -> str | None:
     """The function behind a call inside a node's code; its number where the name was not yet seen anywhere."""
     parts = path.removeprefix(f"~{PUSH}, ").rsplit(", ", 2)
-    if not path.startswith(f"~{PUSH}, ~") or len(parts) != 3:
+    if not path.startswith(CALL_PATH) or len(parts) != 3:
         return None
     caller, index, _ = parts
     number = str(int(index)) if index.isdigit() else index
     for outer in callers:
         if outer.path == caller:
-            inside = replace(
-                place, ns=f"{place.ns}|{outer.node}:{outer.id}" if place.ns else f"{outer.node}:{outer.id}"
-            )
+            made_by = Due(outer.id, outer.node, outer.path)
             for name in candidates:
-                if inside.task_id(name, PUSH, caller, number) == task:
+                if task in place.call_ids(made_by, name, number):
                     return name
-    return f"call {number}"
+    return f"{CALL} {number}"
 
 
-def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], gone_to: set[str]) -> list[Due]:
+def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], outside: set[str]) -> list[Due]:
     """The tasks due, corrected by the rows: a node that wrote was due, under the id it wrote with.
 
-    What `Command(goto=…)` or an update from outside set off was not due at this checkpoint.
+    What `Command(goto=…)` or an update from outside set off was not due at this checkpoint. A node that failed, or
+    asked, and that nothing names, was due all the same.
     """
+    gone_to = {node_of(row.channel) for row in written.get(NULL_TASK, ())}
     corrected = {task.node if task.path.startswith(f"~{PULL}") else task.path: task for task in due}
     for task, rows in written.items():
         path = rows[0].path
         node = path.removeprefix(f"~{PULL}, ")
-        if node == path or path.endswith(_AFTER_ERROR) or f"branch:to:{node}" in gone_to:
+        if not path and task not in outside and {row.channel for row in rows} & {ERROR, INTERRUPT}:
+            corrected.setdefault(task, Due(task, UNKNOWN, ""))
+        elif node == path or path.endswith(_AFTER_ERROR) or node in gone_to:
             continue
-        if node not in corrected and START in corrected:
+        else:
+            corrected[node] = Due(task, node, path)
+        if START in corrected and node != START:
             # The one node of a workflow of the functional API; until it is seen it is taken for a graph's start.
             del corrected[START]
-        corrected[node] = Due(task, node, path)
     return list(corrected.values())
 
 
-def _name(place: Place, task: str, path: str, candidates: Sequence[str]) -> str:
-    """The node behind a task that was not due; ids are recomputed until one fits, as the path may not name it."""
+def _name(place: Place, rows: Sequence[WriteRow], candidates: Sequence[str]) -> str:
+    """What stands behind a task that was not due."""
+    task, path = rows[0].task, rows[0].path
     if task == NULL_TASK:
         return COMMAND
-    if path.startswith(_UPDATE_PATH):
+    if path.startswith(UPDATE_PATH):
         return UPDATE
-    if not path and task == _input_task(place):
-        return INPUT
     if path.endswith(_AFTER_ERROR):
         failed = path.removeprefix(f"~{PULL}, ").removesuffix(_AFTER_ERROR)
         return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
     if path.startswith(f"~{PULL}, "):
         return path.removeprefix(f"~{PULL}, ")
-    return next((name for name in candidates if place.task_id(name, PULL, f"branch:to:{name}") == task), UNKNOWN)
-
-
-def _input_task(place: Place) -> str:
-    try:
-        return str(uuid5(UUID(place.id), INPUT))
-    except ValueError:
-        return ""
+    if task == place.outside_id(INPUT):
+        return INPUT
+    return CALL if any(row.channel == RETURN for row in rows) else UNKNOWN
 
 
 def _handles(place: Place, task: str, name: str, candidates: Sequence[str]) -> bool:
@@ -192,9 +194,26 @@ def _error_text(error: Value) -> str | None:
     return str(error.value if isinstance(error, Tagged) else error)
 
 
+def asked_in(stored: Value) -> tuple[str, ...]:
+    """The nodes named by where a question was asked, innermost last; langgraph 0.2.2x … 0.5 stored it."""
+    where = _fields(stored).get("ns")
+    parts = where if isinstance(where, list) else [where]
+    return tuple(name for part in parts if isinstance(part, str) for name in _nodes_of(part))
+
+
+def _nodes_of(ns: str) -> Iterable[str]:
+    return (part.partition(":")[0] for part in ns.split("|"))
+
+
+def _fields(stored: Value) -> Mapping[str, Value]:
+    """The fields of a question; JSON of the first savers wraps them in what names its class."""
+    fields = mapping(stored.value if isinstance(stored, Tagged) else stored)
+    return mapping(fields.get("kwargs")) if fields.get("lc") == 2 else fields
+
+
 def _interrupt(stored: Value, turn: int) -> Interrupt:
     """One question; savers of several generations stored it with different fields."""
-    fields = mapping(stored.value if isinstance(stored, Tagged) else stored)
+    fields = _fields(stored)
     if "value" not in fields:
         return Interrupt("", stored, turn=turn)
     schema = fields.get("response_schema")

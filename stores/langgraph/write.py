@@ -46,7 +46,7 @@ class Forking:
 
         Raises Conflict when the thread exists, Invalid when it cannot be a name.
         """
-        db, tables, source = self.reading.db, self.reading.tables, self.reading.thread
+        db, tables, source = self.reading.steps.db, self.reading.steps.tables, self.reading.thread
         _check_name(thread)
         if tables.exists(db, thread):
             raise Conflict(f"thread {thread!r} exists", hint="Choose another name.")
@@ -64,7 +64,7 @@ class Forking:
 
         Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not msgpack.
         """
-        row = self.reading.tables.checkpoint(self.reading.db, self.reading.thread, self.base)
+        row = self.reading.steps.tables.checkpoint(self.reading.steps.db, self.reading.thread, self.base)
         assert row is not None
         header = self.reading.header(self.base)
         decoder = Decoder()
@@ -75,7 +75,7 @@ class Forking:
         except ValueError as error:
             raise Unsupported(f"the thread's ids are not LangGraph's: {error}") from error
         birth = Birth(name, self._parent_of_fork(row), step, meta)
-        self.reading.tables.insert(self.reading.db, thread, edited_row(row, state, changes, birth, decoder))
+        self.reading.steps.tables.insert(self.reading.steps.db, thread, edited_row(row, state, changes, birth, decoder))
         return Key(name, self.base.ns)
 
     def check_alive(self) -> None:
@@ -95,7 +95,7 @@ class Forking:
         if outside is None:
             return {}
         ns, task = outside
-        owner = self.reading.tables.task_owner(self.reading.db, self.reading.thread, ns, task)
+        owner = self.reading.steps.tables.task_owner(self.reading.steps.db, self.reading.thread, ns, task)
         return {} if owner is None else {ns: owner, **self._owners(Key(owner, ns))}
 
     def _parent_of_fork(self, row: CheckpointRow) -> str | None:
@@ -112,7 +112,7 @@ class Forking:
 
     def _parent_writes(self) -> Sequence[WriteRow]:
         parent = self.skeleton.parent(self.base)
-        return self.reading.tables.writes(self.reading.db, self.reading.thread, parent) if parent else ()
+        return self.reading.steps.tables.writes(self.reading.steps.db, self.reading.thread, parent) if parent else ()
 
 
 def _check_name(thread: str) -> None:

@@ -1,0 +1,153 @@
+"""The superstep that starts at a checkpoint: what is remembered of its row, which tasks are due, who wrote.
+
+Owns bringing rows, ids and names together; refuses SQL, states, and what a task's writes amount to.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from stores import ids
+from stores.codec.msgpack import Decoder
+from stores.langgraph import rows, tasks
+from stores.langgraph.identity import Standing, with_paths
+from stores.langgraph.lore import Lore
+from stores.langgraph.next import Place, Triggers, due_tasks, learn
+from stores.langgraph.rows import INTERRUPT, TASKS, Outline, WriteRow
+from stores.langgraph.skeleton import Key, Skeleton, level_of
+from stores.langgraph.tables import Tables
+from stores.langgraph.tasks import Ran
+from stores.model import Value
+from stores.sqlite_errors import is_damage
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is remembered of a row: all that a listing needs, nothing of its state."""
+
+    outline: Outline
+    parent: str | None
+    metadata: Mapping[str, Value]
+    size: int
+    problem: str | None
+
+    @property
+    def source(self) -> str:
+        """input, loop, update, fork; "unknown" where the metadata does not say."""
+        return str(self.metadata.get("source") or "unknown")
+
+
+class Cards:
+    """The cards read last, by thread, key and size: rows are only ever added, so that a card stays right."""
+
+    def __init__(self, limit: int = 4096) -> None:
+        self._known: OrderedDict[tuple[str, Key, int], Card] = OrderedDict()
+        self._limit = limit
+
+    def get(self, thread: str, key: Key, size: int) -> Card | None:
+        """The card, when the row has still this size."""
+        return self._known.get((thread, key, size))
+
+    def put(self, thread: str, key: Key, card: Card) -> None:
+        """Remember it; the oldest are let go."""
+        self._known[thread, key, card.size] = card
+        while len(self._known) > self._limit:
+            self._known.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is kept of a file between questions."""
+
+    cards: Cards = field(default_factory=Cards)
+    lore: Lore = field(default_factory=Lore)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The supersteps of one thread, on one snapshot of the file."""
+
+    db: sqlite3.Connection
+    tables: Tables
+    thread: str
+    memory: Memory
+    skeleton: Skeleton | None = None
+
+    def card(self, key: Key) -> Card:
+        """What there is to know of a checkpoint's row; a row that is gone or damaged has only a problem."""
+        try:
+            size = self.tables.size(self.db, self.thread, key)
+            known = None if size is None else self.memory.cards.get(self.thread, key, size)
+            if known is not None:
+                return known
+            row = self.tables.checkpoint(self.db, self.thread, key)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            return Card(Outline(problem=f"its row is damaged: {error}"), None, {}, 0, None)
+        if row is None:
+            return Card(Outline(problem="it is not in the file"), None, {}, 0, None)
+        metadata, problem = rows.read_metadata(row.metadata)
+        card = Card(rows.outline(row), row.parent or None, metadata, size or 0, problem)
+        self.memory.cards.put(self.thread, key, card)
+        return card
+
+    def step_of(self, key: Key) -> int | None:
+        """A checkpoint's number, from its metadata, else from its id."""
+        step = self.card(key).metadata.get("step")
+        return step if isinstance(step, int) else ids.step_of(key.id)
+
+    def ran(self, key: Key, writes: Sequence[WriteRow] | None = None) -> tuple[Ran, ...]:
+        """The tasks of a checkpoint's superstep. ``writes`` where they were read already, with their values."""
+        if writes is None:
+            writes = self.tables.writes(self.db, self.thread, key)
+        card = self.card(key)
+        outline = self._with_sends(key, card)
+        triggers = self._triggers(key, outline)
+        place = Place(key.ns, key.id, self.step_of(key) or 0, outline.v, self.tables.is_first)
+        standing = Standing(place, outline, triggers)
+        names = {*triggers, *outline.seen, *rows.mapping(card.metadata.get("writes"))}
+        known = with_paths(standing, writes, names)
+        if any(row.channel == INTERRUPT and not row.path for row in known):
+            names |= set(self._asked_in(key, writes))
+            known = with_paths(standing, writes, names)
+        found = tasks.match(place, due_tasks(place, outline, triggers), known, names)
+        return tuple(replace(one, stepped=True) for one in found) if self._was_stepped(key, outline) else found
+
+    def _was_stepped(self, key: Key, outline: Outline) -> bool:
+        """Whether what came of a step proves it; the first releases did not store what every task wrote."""
+        if outline.v > 1 or self.skeleton is None:
+            return False
+        return any(self.card(child).source == "loop" for child in self.skeleton.children.get(key, ()))
+
+    def _with_sends(self, key: Key, card: Card) -> Outline:
+        """The outline with the Sends that a row of format 3 or older may leave to what its parent's tasks wrote."""
+        outline = card.outline
+        if outline.v >= 4 or outline.has_sends or card.parent is None:
+            return outline
+        written = self.tables.writes(self.db, self.thread, Key(card.parent, key.ns), values=True)
+        sends = [row for row in sorted(written, key=WriteRow.order) if row.channel == TASKS]
+        nodes = (rows.send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
+        return replace(outline, sends=tuple(nodes)) if sends else outline
+
+    def _triggers(self, key: Key, outline: Outline) -> Triggers:
+        level = level_of(key.ns)
+        newest = self.skeleton.newest.get(level, key) if self.skeleton else key
+        # What a graph's newest checkpoint has seen, its older ones may still wait for.
+        found = learn((self.card(newest).outline, outline))
+        for node, channels in self.memory.lore.edges(self.db, self.tables, level, outline, found).items():
+            found.setdefault(node, set()).update(channels)
+        return found
+
+    def _asked_in(self, key: Key, writes: Sequence[WriteRow]) -> Iterator[str]:
+        """The nodes whose questions name the task that asked, as langgraph 0.2.2x … 0.5 stored them."""
+        if any(row.value is None for row in writes):
+            writes = self.tables.writes(self.db, self.thread, key, values=True)
+        for row in writes:
+            if row.channel == INTERRUPT:
+                stored = rows.decode_value(row.type, row.value, Decoder())
+                for one in stored if isinstance(stored, list) else [stored]:
+                    yield from tasks.asked_in(one)
