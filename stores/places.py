@@ -1,6 +1,6 @@
 """Where the debugger keeps what it knows for itself: never beside a store that is not ours.
 
-State follows the XDG Base Directory Specification; ``TT_DEBUG_HOME`` moves state and cache together.
+All follow the XDG Base Directory Specification; ``TT_DEBUG_HOME`` moves state, cache and configuration together.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ def state_folder() -> Path:
 def cache_folder() -> Path:
     """What can be thrown away without harm. Not created here."""
     return _folder("XDG_CACHE_HOME", ".cache", "cache")
+
+
+def config_folder() -> Path:
+    """What the user has set. Only read."""
+    return _folder("XDG_CONFIG_HOME", ".config", "config")
 
 
 def _folder(variable: str, fallback: str, name: str) -> Path:

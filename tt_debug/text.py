@@ -18,6 +18,7 @@ from tt_debug.cells import human_age as human_age
 from tt_debug.cells import human_duration as human_duration
 from tt_debug.cells import human_size as human_size
 from tt_debug.cells import safe_text as safe_text
+from tt_debug.redaction import SHOWN, Hidden
 from tt_debug.words import Piece, reads_as_one, word_diff
 
 LONG_TEXT: Final = 24
@@ -103,6 +104,8 @@ def _atom(value: Value) -> str:
         # As in JSON, so that a text cannot pass for two values.
         quoted = safe_text(cut).replace("\\", "\\\\").replace('"', '\\"')
         return f'"{quoted}{"…" if len(cut) < len(value) else ""}"'
+    if isinstance(value, Hidden):
+        return SHOWN
     if isinstance(value, Opaque):
         return f"<{safe_text(value.kind)} {human_size(value.size)}>"
     if isinstance(value, bytes):
@@ -304,5 +307,5 @@ def _kind(value: Value) -> str:
         return "null"
     if isinstance(value, Tagged):
         return safe_text(value.type_name.rpartition(".")[2])
-    words = {"dict": "object", "Opaque": "undecoded bytes", "Partial": "partly known"}
+    words = {"dict": "object", "Opaque": "undecoded bytes", "Partial": "partly known", "Hidden": "hidden"}
     return words.get(type(value).__name__, type(value).__name__)

@@ -1,7 +1,7 @@
 """Values as JSON and back, without loss where JSON has no word for them, and their equality.
 
 Owns the ``$``-forms of ``--json``: ``{"$type", "value"}``, ``{"$opaque", "size", "sha256"}``, ``{"$partial"}``,
-``{"$map"}`` (keys that are not text) and ``{"$float"}``. Bytes on disk are the codecs' business.
+``{"$map"}`` (keys that are not text), ``{"$float"}``, ``{"$redacted"}``. Bytes on disk are the codecs' business.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from stores.model import MISSING, Opaque, Partial, Path, Tagged, Value
 from stores.paths import format_path, has_key
 from tt_debug.equality import strict_equal as strict_equal
 from tt_debug.errors import UsageError
+from tt_debug.redaction import Hidden
 
 JSON: TypeAlias = Any
 """None, bool, int, finite float, str, list of JSON, dict of str to JSON."""
 
-_FORMS = ("$type", "$opaque", "$partial", "$map", "$float")
+_FORMS = ("$type", "$opaque", "$partial", "$map", "$float", "$redacted")
 _PLAIN = frozenset({type(None), bool, int, str})
 
 
@@ -76,6 +77,8 @@ def _odd_to_json(value: Value, todo: list[tuple[Value, Any, Any]]) -> JSON:
         else:
             todo.append((value.seed, out["$partial"], "seed"))
         return out
+    if isinstance(value, Hidden):
+        return {"$redacted": value.kind}
     if isinstance(value, float):
         return value if math.isfinite(value) else {"$float": repr(float(value))}
     if isinstance(value, bytes | bytearray | memoryview):
@@ -192,6 +195,12 @@ class _Reader:
             raise _malformed("$float", '{"$float": "nan"}, "inf" or "-inf"', path)
         value = float(obj["$float"])
         return like if strict_equal(value, like) else value
+
+    def _read_redacted(self, obj: dict[str, JSON], like: Value, path: Path) -> Value:
+        raise UsageError(
+            f"the value at {format_path(path) or 'the top'} was hidden when this was written, and is not in it",
+            hint="write it again with --reveal",
+        )
 
     def _find(self, kind: str, name: str) -> Value:
         """A `Tagged` of class ``name``, or the bytes of a kind and digest, in or around the replaced value."""

@@ -1,0 +1,181 @@
+"""Which values are secrets, by the names they are kept under, and what is shown instead of them.
+
+Owns the names and the hiding; refuses to look for secrets inside texts, where no pattern finds them reliably, and to
+change what is stored.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stores.model import Opaque, Partial, Path, Tagged, Value
+from stores.paths import has_key
+
+SHOWN: Final = "●●●●"
+"""What stands in a text where a secret was."""
+
+USUAL: Final = (
+    *("password", "passwords", "passwd", "pwd", "passphrase", "passcode", "secret", "secrets", "credential"),
+    *("credentials", "token", "bearer", "jwt", "otp", "api_key", "api_keys", "access_key", "private_key"),
+    *("signing_key", "encryption_key", "authorization", "auth", "cookie", "cookies", "card", "credit_card"),
+    *("card_number", "card_no", "cvv", "cvc", "ssn", "seed_phrase"),
+)
+"""Names of secrets. Each stands for a whole key and for the last words of one: ``token`` for ``accessToken``."""
+
+_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_WORD: Final = re.compile(r"[\W_]+")
+_SECRET_CLASS: Final = re.compile(r"(^|[._])Secret(Str|Bytes)?$")
+_NAMED: Final = ("name", "key")  # {"name": "Authorization", "value": "…"}, as headers and variables are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Stands where a secret was. ``kind``: text, number, bytes."""
+
+    kind: str
+
+
+class Redaction:
+    """The names that are secret here. Nothing it is given is changed: what holds a secret is copied."""
+
+    def __init__(self, names: Iterable[str] = USUAL) -> None:
+        """A name matches a whole key or its last words, in any case and spelling; one with ``*`` the whole key."""
+        parts = sorted({_pattern(name) for name in names if _spelled(name.replace("*", "x"))})
+        self._pattern = re.compile("|".join(parts)) if parts else None
+
+    def names(self, key: object) -> bool:
+        """Whether what is kept under ``key`` is secret."""
+        return self._pattern is not None and isinstance(key, str) and bool(self._pattern.search(_spelled(key)))
+
+    def at(self, value: Value, path: Path) -> bool:
+        """Whether what lies at ``path`` of ``value`` is secret, or inside something that is."""
+        secret = False
+        for step in path:
+            while isinstance(value, Tagged):
+                secret, value = secret or _is_secret_class(value), value.value
+            secret = secret or self.names(step) or self._is_named_value(value, step)
+            if isinstance(value, Mapping):
+                value = value[step] if has_key(value, step) else None
+            elif isinstance(value, list | tuple):
+                value = value[step] if type(step) is int and 0 <= step < len(value) else None
+            else:
+                value = None
+        return secret
+
+    def hide(self, value: Value, *, secret: bool = False) -> Value:
+        """The value with `Hidden` for every secret text, number and bytes; the very same object where it holds none.
+
+        ``secret``: the value lies under a secret name itself.
+        """
+        if self._pattern is None or not (secret or self._holds_any(value)):
+            return value
+        box: list[Value] = [None]
+        todo: list[tuple[Value, Any, Any, bool]] = [(value, box, 0, secret)]
+        while todo:
+            value, holder, place, secret = todo.pop()
+            if isinstance(value, Mapping):
+                holder[place] = out = dict.fromkeys(value)
+                todo.extend((item, out, key, secret or self._is_secret(value, key)) for key, item in value.items())
+            elif isinstance(value, list | tuple):
+                items: list[Value] = [None] * len(value)
+                holder[place] = items
+                todo.extend((item, items, index, secret) for index, item in enumerate(value))
+            else:
+                holder[place] = self._hidden_atom(value, secret)
+        return box[0]
+
+    def _hidden_atom(self, value: Value, secret: bool) -> Value:
+        """A scalar, or a wrapper; wrappers nest a hundred deep at most, as their bytes do."""
+        if isinstance(value, Tagged):
+            inside = self.hide(value.value, secret=secret or _is_secret_class(value))
+            return value if inside is value.value else Tagged(value.type_name, inside, None, value.tag)
+        if isinstance(value, Partial):
+            writes = tuple(self.hide(write, secret=secret) for write in value.writes)
+            return Partial(self.hide(value.seed, secret=secret), writes)
+        return _hidden(value) if secret else value
+
+    def _holds_any(self, value: Value) -> bool:
+        """Whether anything in it is under a secret name, or of a class that says it is one."""
+        todo = [value]
+        while todo:
+            value = todo.pop()
+            if isinstance(value, Mapping):
+                if any(self._is_secret(value, key) for key in value):
+                    return True
+                todo.extend(value.values())
+            elif isinstance(value, list | tuple):
+                todo.extend(value)
+            elif isinstance(value, Tagged):
+                if _is_secret_class(value):
+                    return True
+                todo.append(value.value)
+            elif isinstance(value, Partial):
+                todo.extend((value.seed, *value.writes))
+        return False
+
+    def _is_secret(self, holder: Mapping[Any, Value], key: Any) -> bool:
+        return self.names(key) or self._is_named_value(holder, key)
+
+    def _is_named_value(self, holder: Value, key: Any) -> bool:
+        """The value of a name that stands beside it."""
+        if key != "value" or not isinstance(holder, Mapping):
+            return False
+        return any(self.names(holder.get(name)) for name in _NAMED)
+
+
+NOTHING: Final = Redaction(())
+"""Hides nothing."""
+
+
+def chosen(words: Iterable[str], names: Iterable[str] = USUAL) -> tuple[str, ...]:
+    """``names`` as changed by ``words``: a name is added, ``-name`` taken out, ``off`` takes all out."""
+    kept = dict.fromkeys(names)
+    for word in words:
+        if word == "off":
+            kept.clear()
+        elif word.startswith("-"):
+            kept = {name: None for name in kept if _spelled(name) != _spelled(word[1:])}
+        elif word:
+            kept[word] = None
+    return tuple(kept)
+
+
+def split_words(text: str) -> Iterator[str]:
+    """The words of ``TT_DEBUG_REDACT``, which are parted by commas or spaces."""
+    return (word for word in re.split(r"[\s,]+", text) if word)
+
+
+def _spelled(key: str) -> str:
+    """camelCase, kebab-case and dotted.names as one spelling."""
+    return _spelled_part(key).strip("_")
+
+
+def _spelled_part(text: str) -> str:
+    return _NO_WORD.sub("_", _BOUNDARY.sub("_", text)).lower()
+
+
+def _pattern(name: str) -> str:
+    if "*" in name:
+        return f"^{fnmatch.translate('*'.join(map(_spelled_part, name.split('*'))))}"
+    return f"(?:^|_){'_?'.join(map(re.escape, _spelled(name).split('_')))}$"
+
+
+def _is_secret_class(value: Tagged) -> bool:
+    return _SECRET_CLASS.search(value.type_name) is not None
+
+
+def _hidden(value: Value) -> Value:
+    """None, true, false and an empty text tell nothing."""
+    if isinstance(value, str):
+        return Hidden("text") if value else value
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return Hidden("number")
+    if isinstance(value, bytes | bytearray | Opaque):
+        return Hidden("bytes")
+    return value
