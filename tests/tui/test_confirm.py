@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tui.conftest import wait_for
 from tests.tui.thread_app import Opened, thread_screen
+from tests.tui.thread_fakes import TripSession
 from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.session.plans import RunPlan, RunRequest
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.opening import Opening
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 
 
@@ -117,3 +121,24 @@ async def test_cancelling_a_run_is_asked_about() -> None:
         await asked(it, NoticeDialog)
         await it.pilot.press("k")
         await wait_for(it.pilot, lambda: it.session.stops == [("cheap", "cancel")])
+
+
+async def test_a_changed_workflow_can_be_adopted_on_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = TripSession()
+    plan = session.plan
+
+    def changed(request: RunRequest) -> RunPlan:
+        if request.ref is not None and request.ref.thread == "cheap":
+            raise DefinitionChanged("trip.yaml differs", ("agent: retry 2 → 3",), hint="fork to adopt it")
+        return plan(request)
+
+    monkeypatch.setattr(session, "plan", changed)
+    workflow = Path("trip.yaml")
+    async with thread_screen("cheap", session=session, opening=Opening(False, None, workflow)) as it:
+        await it.press("c")
+        await asked(it, NoticeDialog)
+        await it.pilot.press("f")
+        await asked(it, ConfirmDialog)
+        assert session.adopted == workflow
+        assert session.forks[0][1] == "cheap-fork-1"
+        assert it.session.runs_made == []

@@ -63,6 +63,7 @@ class TripSession:
         self.loads: list[Ref] = []
         self.failing: dict[Ref, Exception] = {}
         self.gate: threading.Event | None = None
+        self.adopted: object = None
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:
@@ -214,6 +215,7 @@ class TripSession:
         self._refuse()
         name = thread or self.free_name(ref.thread)
         self.forks.append((ref, name, tuple(changes)))
+        self.adopted = adopt
         base = self.checkpoints[ref].header
         new = self.add(
             name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path as PathLike
 from typing import Final, NoReturn
 
 from stores.model import Change, Diff, Path, Ref, Value
@@ -43,11 +44,15 @@ class EditTarget:
 
 @dataclass(frozen=True, slots=True)
 class EditOutcome:
-    """What the form ends with. ``action``: "fork", "run" (fork, then run it), or "edit" (in the thread itself)."""
+    """What is to be written. ``action``: "fork", "run" (fork, then run it), "edit" (in the thread itself), "edit-run".
+
+    An empty ``thread`` is a free name. ``adopt`` is the definition a fork is bound to instead of its base's.
+    """
 
     action: str
     thread: str = ""
     changes: Diff = ()
+    adopt: PathLike | None = None
 
 
 def as_text(value: Value) -> str:

@@ -105,9 +105,10 @@ class ThreadEditing(ThreadMoving):
         except UsageError as error:
             self.say(f"{error}; {error.hint}", severity="warning")
             return
-        self.app.push_screen(form, partial(self._form_closed, target.ref))
+        self.app.push_screen(form, partial(self.write, target.ref))
 
-    def _form_closed(self, base: Ref, outcome: EditOutcome | None) -> None:
+    def write(self, base: Ref, outcome: EditOutcome | None) -> None:
+        """Store a fork or edit of ``base``; None for nothing."""
         if outcome is not None:
             work = partial(store, self.session, base, outcome)
             self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome))
@@ -223,7 +224,7 @@ def store(session: Session, base: Ref, outcome: EditOutcome) -> Header:
     """Write the fork or edit."""
     if outcome.action.startswith("edit"):
         return session.edit(base, outcome.changes)
-    return session.fork(base, outcome.thread, outcome.changes)
+    return session.fork(base, outcome.thread or None, outcome.changes, adopt=outcome.adopt)
 
 
 def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
@@ -232,7 +233,9 @@ def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
     sets = "".join(f" --set {shlex.quote(format_path(change.path))}=…" for change in outcome.changes[:3])
     if outcome.action.startswith("edit"):
         return f"tt-debug edit {store_word} {ref}{sets}"
-    return f"tt-debug fork {store_word} {ref} --to {shlex.quote(outcome.thread)}{sets}"
+    name = f" --to {shlex.quote(outcome.thread)}" if outcome.thread else ""
+    adopt = f" --adopt {shlex.quote(str(outcome.adopt))}" if outcome.adopt is not None else ""
+    return f"tt-debug fork {store_word} {ref}{name}{sets}{adopt}"
 
 
 def kept_in_file(text: str) -> str:

@@ -22,6 +22,7 @@ from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.tui.dialogs.base import Choice
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.draft import EditOutcome
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.times import clock_text
 from tt_debug.tui.screens.thread_editing import ThreadEditing
@@ -150,6 +151,8 @@ class ThreadRunning(ThreadEditing):
             choices = (Choice("Answer…", "answer", "a", "primary"),)
         elif isinstance(error, DefinitionChanged):
             lines += [f"  {difference}" for difference in error.differences]
+            if self.tt.opening.workflow is not None:
+                choices = (Choice("Adopt it on a fork…", "adopt", "f", "primary"),)
         if event.hint:
             lines.append(event.hint)
         title = "Not from here" if isinstance(error, NotAHead) else "Not now"
@@ -160,6 +163,8 @@ class ThreadRunning(ThreadEditing):
             self.act_fork()
         elif word == "head":
             self.act_nav_head()
+        elif word == "adopt" and self.selected is not None:
+            self.write(self.selected, EditOutcome("run", adopt=self.tt.opening.workflow))
         elif word == "answer":
             self.act_inbox()
 
