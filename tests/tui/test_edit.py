@@ -291,3 +291,15 @@ async def test_a_refused_fork_is_told_and_nothing_moves(monkeypatch: pytest.Monk
         await it.pilot.press("ctrl+s")
         await wait_for(it.pilot, lambda: "the head moved meanwhile" in it.text)
         assert it.step == 24
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_buttons_are_in_view_whatever_is_edited(size: tuple[int, int]) -> None:
+    async with thread_screen(size=size) as it:
+        await it.press("e")
+        dialog = await form(it)
+        dialog.query_one("#draft", TextArea).text = as_text({str(number): number for number in range(200)})
+        await wait_for(it.pilot, lambda: "changes" in verdict(dialog))
+        await it.pilot.pause()
+        for word in ("Esc Cancel", "Create fork ^s", "Fork and run… ^r", "New thread"):
+            assert word in it.text
