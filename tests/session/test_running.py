@@ -216,6 +216,20 @@ def test_killed_inside_c_it_is_resumed_at_once_and_a_and_b_do_not_run_again(five
     assert (folder / "ran.txt").read_text() == "abccd"
 
 
+def test_a_thread_whose_owner_died_is_crashed_wherever_it_is_shown(five: tuple[Session, Path]) -> None:
+    session, folder = five
+    _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))
+    _run(session, RunRequest("run", thread="u", workflow=folder / "five.yaml"))
+    head = session.resolve("t")
+    assert [info.status for info in session.threads()] == ["crashed", "crashed"]
+    assert [info.thread for info in session.threads(status="crashed", text="t")] == ["t"]
+    assert session.threads(status="running") == ()
+    view = session.open_thread("t")
+    assert [view.headers[ref].status for ref in view.line()][-2:] == ["done", "crashed"]
+    assert session.load(head).header.status == "crashed"
+    assert next(iter(reversed(list(session.export("t")))))["status"] == "crashed"
+
+
 def test_after_a_kill_the_thread_can_be_edited_and_goes_on_from_the_edit(five: tuple[Session, Path]) -> None:
     session, folder = five
     _run(session, RunRequest("run", thread="t", workflow=folder / "five.yaml"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from stores.model import Capability, Header, Ref, ThreadInfo
 from stores.protocol import Store
+from tt_debug.session import owners
 from tt_debug.session.journal import Journal
 from tt_debug.session.thread_view import ThreadView
 
@@ -31,8 +32,9 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
     while True:
         page = store.threads(after=after, limit=PAGE)
         for info in page.items:
-            base = forks.get(info.thread)
-            yield replace(info, forked_from=base) if info.forked_from is None and base is not None else info
+            base = info.forked_from or forks.get(info.thread)
+            status = owners.status_now(store, info.thread, info.status)
+            yield replace(info, forked_from=base, status=status)
         if page.next is None:
             return
         after = page.next
@@ -70,7 +72,7 @@ def every_header(store: Store, thread: str) -> list[Header]:
             break
         after = page.next
     found.reverse()
-    return found
+    return [owners.header_now(store, header) for header in found]
 
 
 def open_view(store: Store, journal: Journal, thread: str) -> ThreadView:

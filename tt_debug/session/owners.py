@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stores.errors import NotFound
-from stores.protocol import RunStore
+from stores.model import Checkpoint, Header, Ref, Status
+from stores.protocol import RunStore, Store
 from stores.runs import Run, RunStatus
 from tt_debug.engine import recover
 
@@ -19,6 +20,26 @@ def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
         else run
         for run in store.runs(thread)
     )
+
+
+def status_now(store: Store, thread: str, status: str) -> str:
+    """A thread's or a head's status, corrected in the same way."""
+    if status != Status.RUNNING or not isinstance(store, RunStore):
+        return status
+    active = next((run for run in known_runs(store, thread) if run.status in RunStatus.ACTIVE), None)
+    return Status.CRASHED if active is not None and active.status == RunStatus.CRASHED else status
+
+
+def header_now(store: Store, header: Header) -> Header:
+    """The header with that status."""
+    status = status_now(store, header.ref.thread, header.status)
+    return header if status == header.status else replace(header, status=status)
+
+
+def loaded(store: Store, ref: Ref) -> Checkpoint:
+    """The checkpoint with its header as it really stands. Raises what `stores.protocol.Store.load` does."""
+    found = store.load(ref)
+    return replace(found, header=header_now(store, found.header))
 
 
 def settle(store: RunStore, thread: str) -> None:

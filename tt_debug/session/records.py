@@ -1,18 +1,57 @@
-"""A checkpoint as one plain object: what `show --json` prints and `export` writes a line of."""
+"""A checkpoint as one plain object: what `show --json` prints and `export` writes a line of.
+
+A store of ours holds JSON, which is written as it is; other stores' values are written by `tt_debug.values.to_json`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from stores.errors import Corrupt
 from stores.model import Checkpoint, Header, Task, Value
-from stores.protocol import RunStore, Store
 from stores.runs import StepRecord
-from tt_debug.session.thread_view import ThreadView
+from tt_debug.redaction import NOTHING, Hidden, Redaction
 from tt_debug.values import to_json
 
 Record = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a store's values are written: with which secrets hidden, and whether they are JSON already."""
+
+    hiding: Redaction = NOTHING
+    is_json: bool = False
+
+
+def form_of(store_kind: str, hiding: Redaction = NOTHING) -> Form:
+    """How the values of a store of that kind are written."""
+    return Form(hiding, is_json=store_kind in ("native", "memory"))
+
+
+class Pen:
+    """Writes values in a form, and remembers whether it had to hide anything."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self.has_hidden = False
+
+    def json(self, value: Value, *, secret: bool = False) -> Value:
+        """The value in JSON types. ``secret``: it lies under a secret name."""
+        shown = self._form.hiding.hide(value, secret=secret)
+        self.has_hidden = self.has_hidden or shown is not value
+        if not self._form.is_json:
+            return to_json(shown)
+        return value if shown is value else _with_forms(shown)
+
+    def named(self, name: str, value: Value) -> Value:
+        """What is kept under a name, in JSON types."""
+        return self.json(value, secret=self._form.hiding.names(name))
+
+    def mark(self, record: Record) -> Record:
+        """The record, which says so where something in it was hidden."""
+        return record | {"redacted": True} if self.has_hidden else record
 
 
 def log_record(header: Header) -> Record:
@@ -42,29 +81,18 @@ def log_record(header: Header) -> Record:
     return record
 
 
-def show_record(checkpoint: Checkpoint, steps: tuple[StepRecord, ...] = ()) -> Record:
-    """What `show --json` prints: the log record with state, tasks and steps."""
-    return log_record(checkpoint.header) | {
-        "state": to_json(dict(checkpoint.state)),
-        "tasks": [_task(task) for task in checkpoint.tasks],
-        "steps": [_step(step) for step in steps],
-        "meta": to_json(dict(checkpoint.header.meta)),
-    }
-
-
-def records_of(store: Store, view: ThreadView) -> Iterator[Mapping[str, Value]]:
-    """One `show` object a checkpoint of the view's own thread, oldest first.
-
-    One that cannot be read is its `log` object with the ``problem``, and no ``state``.
-    """
-    for ref, header in view.headers.items():
-        if ref.thread == view.thread:
-            try:
-                checkpoint = store.load(ref)
-            except Corrupt as error:
-                yield log_record(header) | {"problem": header.problem or str(error)}
-                continue
-            yield show_record(checkpoint, store.steps(ref=ref) if isinstance(store, RunStore) else ())
+def show_record(checkpoint: Checkpoint, steps: tuple[StepRecord, ...] = (), form: Form = Form()) -> Record:
+    """What `show --json` prints: the log record with state, tasks and steps; ``redacted`` where something is hidden."""
+    pen = Pen(form)
+    return pen.mark(
+        log_record(checkpoint.header)
+        | {
+            "state": pen.json(dict(checkpoint.state)),
+            "tasks": [_task(task, pen) for task in checkpoint.tasks],
+            "steps": [_step(step, pen) for step in steps],
+            "meta": pen.json(dict(checkpoint.header.meta)),
+        }
+    )
 
 
 def timestamp(moment: datetime | None) -> str | None:
@@ -74,29 +102,52 @@ def timestamp(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _task(task: Task) -> Record:
+def _task(task: Task, pen: Pen) -> Record:
     return {
         "id": task.id,
         "name": task.node,
         "path": task.path,
         "status": task.status,
         "error": task.error,
-        "interrupts": [{"id": i.id, "value": to_json(i.value)} for i in task.interrupts],
-        "writes": [{"channel": write.channel, "value": to_json(write.value)} for write in task.writes],
+        "interrupts": [{"id": i.id, "value": pen.json(i.value)} for i in task.interrupts],
+        "writes": [{"channel": write.channel, "value": pen.named(write.channel, write.value)} for write in task.writes],
     }
 
 
-def _step(step: StepRecord) -> Record:
+def _step(step: StepRecord, pen: Pen) -> Record:
     duration = step.duration
     return {
+        "run": step.run_id,
+        "ordinal": step.ordinal,
         "node": step.node,
         "attempt": step.attempt,
         "visit": step.visit,
         "status": step.status,
         "started": timestamp(step.started),
+        "ended": timestamp(step.ended),
         "duration_ms": None if duration is None else round(duration * 1000, 3),
-        "input": to_json(step.input),
-        "output": to_json(step.output),
+        "base": step.base,
+        "checkpoint": step.checkpoint,
+        "input": pen.json(step.input),
+        "output": pen.json(step.output),
         "error": step.error,
+        "error_class": step.error_class,
+        "retryable": step.retryable,
+        "next_attempt": timestamp(step.next_attempt_at),
         "log": list(step.log),
     }
+
+
+def _with_forms(value: Value) -> Value:
+    """A copy that `Redaction.hide` made of JSON, its hidden values written as JSON too, in place."""
+    box = [value]
+    todo: list[Any] = [box]
+    while todo:
+        holder = todo.pop()
+        places = list(enumerate(holder)) if isinstance(holder, list) else list(holder.items())
+        for place, item in places:
+            if isinstance(item, Hidden):
+                holder[place] = {"$redacted": item.kind}
+            elif isinstance(item, list | dict):
+                todo.append(item)
+    return box[0]

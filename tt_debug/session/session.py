@@ -16,12 +16,14 @@ from stores.protocol import RunStore, Store
 from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
-from tt_debug.session import addresses, asking, forking, listing, running
+from tt_debug.redaction import NOTHING, Redaction
+from tt_debug.session import addresses, asking, forking, listing, owners, running
 from tt_debug.session.cache import CheckpointCache
+from tt_debug.session.exporting import lines_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import ThreadQuery
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
-from tt_debug.session.records import records_of
+from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
 
 
@@ -84,7 +86,7 @@ class Session:
         """State and tasks, from a cache bounded in bytes or from the store."""
         found = self._cache.get(ref)
         if found is None:
-            found = self._store.load(ref)
+            found = owners.loaded(self._store, ref)
             if not self._may_change(ref):
                 self._cache.put(found)
         return found
@@ -178,9 +180,11 @@ class Session:
 
     # --- moving
 
-    def export(self, thread: str) -> Iterator[Mapping[str, Value]]:
+    def export(self, thread: str, hiding: Redaction = NOTHING) -> Iterator[Mapping[str, Value]]:
         """One plain object a checkpoint, oldest first, all namespaces, steps included."""
-        return records_of(self._store, self.open_thread(thread))
+        known = (info for info in listing.every_thread(self._store, self._journal) if info.thread == thread)
+        form = form_of(self.info.kind, hiding)
+        return lines_of(self._store, self.open_thread(thread), next(known, None), form)
 
     def _definition(self, ref: Ref) -> str | None:
         """Kept once found: a form checks its text against it at every key."""
