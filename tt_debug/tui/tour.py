@@ -28,7 +28,7 @@ STEPS: Final = (
     TourStep("press c to resume the fork: it lists what will run, and asks", frozenset({"ran"})),
     TourStep(
         "press space on one line and d on the other to compare them; the old line is still there",
-        frozenset({"diff.open", "mark.a"}),
+        frozenset({"diff.open"}),
     ),
 )
 
