@@ -32,7 +32,7 @@ def to_deepdiff(old: Value, new: Value) -> dict[str, JSON]:
 
     try:
         found = DeepDiff(_hashable(old), _hashable(new), verbose_level=2, ignore_nan_inequality=True)
-        result: dict[str, JSON] = json.loads(found.to_json())
+        result: dict[str, JSON] = json.loads(found.to_json(force_use_builtin_json=True))  # orjson's depth error is a TypeError
     except RecursionError:
         raise UsageError("deepdiff cannot follow values nested this deeply", hint="use --format json-patch") from None
     return result
