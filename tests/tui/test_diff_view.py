@@ -72,7 +72,11 @@ def test_floats_that_differ_by_rounding_are_counted_and_not_listed() -> None:
 
 
 def test_secrets_stay_hidden_in_a_diff() -> None:
-    text = "\n".join(shown({"api_key": "sk-1"}, {"api_key": "sk-2" * 20}))
+    old, new = (
+        {"api_key": "sk-1", "credentials": {"user": "sk-3"}},
+        {"api_key": "sk-2" * 20, "credentials": {"user": "sk-4"}},
+    )
+    text = "\n".join(shown(old, new))
     assert "sk-" not in text
     assert "●●●●" in text
 

@@ -87,6 +87,12 @@ def test_secrets_are_hidden_until_they_are_opened() -> None:
     assert text_of(value_line({"user": "u", "api_key": "sk-123"})) == '{user: "u", api_key: ●●●●}'
 
 
+def test_a_secret_container_opens_to_what_is_in_it() -> None:
+    state = {"credentials": {"user": "u", "pin": 1234}, "card": 4111, "token": None}
+    assert [row.strip(" ▸") for row in tree(state)] == ["credentials  ●●●●", "card  ●●●●", "token  null"]
+    assert [row.strip(" ▾│") for row in tree(state, credentials=True)][1:3] == ['user  "u"', "pin  1234"]
+
+
 def test_long_lists_open_in_chunks_of_a_hundred_the_newest_messages_first() -> None:
     numbers = tree({"n": list(range(250))}, n=True)
     assert [row.split()[-1] for row in numbers[1:]] == ["0…99", "100…199", "200…249"]

@@ -16,7 +16,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
-from tt_debug.tui.rows.values import class_name, value_line
+from tt_debug.tui.rows.values import class_name, is_secret_path, value_line
 from tt_debug.words import Piece as Words
 from tt_debug.words import reads_as_one, word_diff
 
@@ -150,12 +150,14 @@ def change_line(change: Change, glyphs: Glyphs = UNICODE) -> Line:
 
 
 def _shown(value: Value, change: Change, glyphs: Glyphs) -> Line:
+    if is_secret_path(change.path):
+        return (Piece(glyphs.secret, "muted"),)
     return value_line(value, change.path[-1] if change.path else None, glyphs)
 
 
 def _changed(change: Change, glyphs: Glyphs) -> Line:
     old, new = change.old, change.new
-    secret = _shown(old, change, glyphs) == (Piece(glyphs.secret, "muted"),)
+    secret = is_secret_path(change.path)
     if isinstance(old, str) and isinstance(new, str) and not secret and max(len(old), len(new)) > WORDS:
         pieces = word_diff(old[:TEXT], new[:TEXT])
         if reads_as_one(pieces):
@@ -205,7 +207,8 @@ def _words(pieces: Sequence[Words], glyphs: Glyphs, *, start: bool = False) -> I
 def opened_lines(change: Change, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
     """A change in full, wrapped: whole texts instead of their beginnings."""
     indent = Piece("    ")
-    old, new = _text_of(change.old), _text_of(change.new)
+    hidden = is_secret_path(change.path)
+    old, new = ("", "") if hidden else (_text_of(change.old), _text_of(change.new))
     body: list[Piece] = []
     if old and new:
         words = _words(word_diff(old[:TEXT], new[:TEXT]), glyphs, start=True)

@@ -12,7 +12,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
-from tt_debug.tui.rows.values import SECRET, value_line
+from tt_debug.tui.rows.values import is_secret_path, value_line
 
 ROWS: Final = 200
 """The most rows of a request; what is more is counted."""
@@ -81,7 +81,7 @@ def _fact(name: str, shown: Line, name_cells: int, width: int) -> list[Line]:
 def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, str, Value, bool]]:
     """(dotted name, last key, value, hidden) of every leaf; at most a few more than are shown are made."""
     inner = plain(value)
-    secret = any(SECRET.search(part) for part in path)
+    secret = is_secret_path(path)
     if depth < LEVELS and not secret and isinstance(inner, Mapping | list) and inner:
         found: list[tuple[str, str, Value, bool]] = []
         pairs = inner.items() if isinstance(inner, Mapping) else ((f"[{at}]", each) for at, each in enumerate(inner))

@@ -53,7 +53,7 @@ def state_nodes(state: Mapping[str, Value], folds: Mapping[NodeKey, bool]) -> li
             pending.pop()
             continue
         nodes.append(node)
-        if node.opened and not node.secret:
+        if node.opened and is_container(node.value):
             pending.append(_inside(node, folds))
     return nodes
 
@@ -158,7 +158,7 @@ def state_line(node: Node, width: int, marks: Mapping[Path, str], glyphs: Glyphs
 
 
 def _value(node: Node, glyphs: Glyphs) -> Line:
-    if node.secret:
+    if node.secret and not (node.opened and is_container(node.value)):
         return value_line(node.value, None if node.opened else node.path[-1], glyphs)
     if node.opened and as_message(node.value) is None:
         return (Piece(class_name(node.value), "secondary"),) if isinstance(node.value, Tagged) else ()

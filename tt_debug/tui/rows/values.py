@@ -5,22 +5,19 @@ Owns the summaries; refuses to look at more of a value than a line can show.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from stores.model import MISSING, Opaque, Partial, Tagged, Value
+from stores.model import MISSING, Opaque, Partial, Path, Tagged, Value
+from tt_debug.redaction import Hidden, Redaction
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain, summary
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
 
-SECRET: Final = re.compile(
-    r"(^|[_.\- ])(passw(or)?d|passphrase|secret|api_?key|access_?token|auth_?token|refresh_?token|bearer|"
-    r"private_?key|client_?secret|authorization|credentials?)$",
-    re.IGNORECASE,
-)
+SECRETS: Final = Redaction()
+"""Which names are secret."""
 FLAT: Final = 3
 """A dict of at most so many scalars is shown with its values, each in at most"""
 PART: Final = 32
@@ -38,8 +35,14 @@ def is_container(value: Value) -> bool:
 
 
 def is_secret(key: object, value: Value) -> bool:
-    """Whether a key's name says that its text must not be shown without asking."""
-    return isinstance(key, str) and isinstance(value, str) and bool(value) and SECRET.search(key) is not None
+    """Whether a key's name says that what it holds must not be shown without asking."""
+    told = value is None or isinstance(value, bool) or value == "" or value is MISSING
+    return not told and (isinstance(value, Hidden) or SECRETS.names(key))
+
+
+def is_secret_path(path: Path) -> bool:
+    """Whether a value at ``path`` is secret, or inside something that is."""
+    return any(SECRETS.names(step) for step in path)
 
 
 def one_liner(text: str, glyphs: Glyphs = UNICODE, limit: int = VALUE_CELLS) -> str:
