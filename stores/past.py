@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from stores.model import NewCheckpoint
+from stores.model import NewCheckpoint, Task
 from stores.runs import Approval, Definition, Run, StepRecord
 
 
@@ -18,13 +18,14 @@ from stores.runs import Approval, Definition, Run, StepRecord
 class PastCheckpoint:
     """One checkpoint as it was, and the log of the steps that ended or failed at it.
 
-    ``is_head``: a run would go on from here.
+    ``is_head``: a run would go on from here. ``tasks`` are what a runtime elsewhere told of the step that starts here.
     """
 
     new: NewCheckpoint
     created: datetime | None = None
     is_head: bool = False
     steps: tuple[StepRecord, ...] = ()
+    tasks: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

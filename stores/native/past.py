@@ -14,6 +14,7 @@ from stores.native import steps as step_rows
 from stores.native.inbox import insert_approval
 from stores.native.rows import now, restore_checkpoint, to_micros, to_text
 from stores.native.runs import NativeRuns, keep_definition
+from stores.native.tasks import keep_past
 from stores.past import PastCheckpoint, PastThread
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus
@@ -35,6 +36,8 @@ class NativePast(NativeRuns):
                 restore_checkpoint(db, checkpoint.new, checkpoint.created)
                 for step in checkpoint.steps:
                     step_rows.restore(db, step, checkpoint.new.ref.thread)
+                if checkpoint.tasks:
+                    keep_past(db, checkpoint.new.ref, checkpoint.tasks)
                 point("native.past-inserted")
             for past in threads:
                 _set_head(db, past.thread, ends[past.thread])

@@ -295,6 +295,14 @@ _EVENTS: Final = _Table(
     "at kind",
 )
 
+_PAST_TASKS: Final = _Table(
+    "past_tasks",
+    # Tasks as a runtime elsewhere told of them, for checkpoints that were imported: no step of ours says it again.
+    {"thread_id": str, "checkpoint_id": str, "tasks": str},
+    ("thread_id", "checkpoint_id"),
+    "thread_id checkpoint_id tasks",
+)
+
 _ONE_ACTIVE_RUN: Final = (
     "CREATE UNIQUE INDEX runs_one_active ON runs (thread_id)"
     " WHERE status IN ('pending', 'running', 'waiting_human', 'paused', 'crashed')"
@@ -307,6 +315,10 @@ def _first(db: Database) -> None:
     db.execute(_ONE_ACTIVE_RUN)
     identity = {"format": FORMAT, "store_id": uuid.uuid4().hex}
     db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", identity.items())
+
+
+def _second(db: Database) -> None:
+    _create(db, _PAST_TASKS)
 
 
 def _create(db: Database, table: _Table) -> None:
@@ -325,4 +337,4 @@ def _create(db: Database, table: _Table) -> None:
         made.create_index(columns.split(), name, unique=True)
 
 
-MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first,)
+MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second)

@@ -1,4 +1,4 @@
-"""The tasks of a native checkpoint, from the step log and the inbox.
+"""The tasks of a native checkpoint, from the step log and the inbox; of an imported one as they were told elsewhere.
 
 Owns what is shown of the step that starts at a checkpoint; refuses to decide what would run.
 """
@@ -6,9 +6,11 @@ Owns what is shown of the step that starts at a checkpoint; refuses to decide wh
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
-from stores.model import Header, Interrupt, Status, Task, Value, Write
-from stores.native.rows import from_text
+from stores.model import Header, Interrupt, Ref, Status, Task, Value, Write
+from stores.native.rows import from_text, to_text
+from stores.native.schema import version_of
 
 _SHOWN = {
     "completed": Status.DONE,
@@ -23,6 +25,8 @@ _SHOWN = {
 def tasks_at(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
     """What ran from here, its newest attempt; else what waits for an answer; else what is pending."""
     done = tuple(_task_of(row) for row in _last_attempts(db, header))
+    if not done and (past := _past_tasks(db, header)):
+        return past
     seen = {task.node for task in done}
     asked = tuple(_question_of(row) for row in _questions(db, header) if row[1] not in seen)
     seen.update(task.node for task in asked)
@@ -59,3 +63,36 @@ def _question_of(row: tuple[Value, ...]) -> Task:
     asked = Interrupt(id, from_text(prompt), from_text(schema))
     writes = () if answer is None else (Write(node, from_text(answer)),)
     return Task(id, node, "", _SHOWN[status], writes, interrupts=(asked,))
+
+
+def keep_past(db: sqlite3.Connection, ref: Ref, tasks: Sequence[Task]) -> None:
+    """Keep what a runtime elsewhere told of the step that starts at ``ref``."""
+    told = [
+        {
+            "id": task.id,
+            "node": task.node,
+            "path": task.path,
+            "status": task.status,
+            "error": task.error,
+            "writes": [[write.channel, write.value] for write in task.writes],
+            "interrupts": [[asked.id, asked.value] for asked in task.interrupts],
+        }
+        for task in tasks
+    ]
+    db.execute("INSERT INTO past_tasks VALUES (?, ?, ?)", (ref.thread, ref.id, to_text(told, "tasks")))
+
+
+def _past_tasks(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
+    if version_of(db) < 2:
+        return ()
+    row = db.execute(
+        "SELECT tasks FROM past_tasks WHERE thread_id = ? AND checkpoint_id = ?", (header.ref.thread, header.ref.id)
+    ).fetchone()
+    return tuple(
+        Task(
+            told["id"], told["node"], told["path"], told["status"],
+            tuple(Write(channel, value) for channel, value in told["writes"]), told["error"],
+            tuple(Interrupt(id, value) for id, value in told["interrupts"]),
+        )
+        for told in (from_text(row[0]) if row is not None else ())
+    )  # fmt: skip

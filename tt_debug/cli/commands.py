@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 
 import click
 
@@ -30,7 +31,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "cancel": "inbox",
     },
     "Store": {
-        "export": "looking",
+        "export": "moving",
+        "import": "moving",
         "doctor": "doctor",
         "demo": "trying",
     },
@@ -46,7 +48,8 @@ def load(name: str) -> click.Command | None:
     """The command of that name, its module imported now; None where there is none."""
     for section in SECTIONS.values():
         if name in section:
-            command = getattr(importlib.import_module(f"tt_debug.cli.{section[name]}"), name)
+            attribute = f"{name}_" if keyword.iskeyword(name) else name
+            command = getattr(importlib.import_module(f"tt_debug.cli.{section[name]}"), attribute)
             if not isinstance(command, click.Command):
                 raise TypeError(f"{name} in tt_debug.cli.{section[name]} is not a command")
             return command

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores.errors import ReadOnly
+from tt_debug import config, redaction
 from tt_debug.cli import exits
+from tt_debug.redaction import Redaction
 from tt_debug.session.plans import GraphTarget
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ class Front:
     has_screen: Callable[[], bool] = has_screen
     someone_to_ask: Callable[[], bool] = someone_to_ask
     ask: Callable[[str], bool] = exits.ask
+
+    def hiding(self, reveal: bool) -> Redaction:
+        """Which names are secret, as the user's configuration says; none with ``--reveal``. Raises UsageError."""
+        return redaction.NOTHING if reveal else config.hiding()
 
     @contextmanager
     def looking(self, store: str) -> Iterator[Session]:

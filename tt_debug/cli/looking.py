@@ -1,4 +1,4 @@
-"""Commands that only look: threads, log, show, diff, export. None of them can write."""
+"""Commands that only look: threads, log, show, diff. None of them can write."""
 
 from __future__ import annotations
 
@@ -250,27 +250,3 @@ def diff(front: Front, options: DiffOptions) -> ExitCode:
     else:
         output.text(lines)
     return ExitCode.DIFFERENCES if options.exit_code and changes else ExitCode.OK
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportOptions(Target):
-    """Which thread."""
-
-    thread: str
-
-
-@click.command()
-@store_argument
-@thread_argument
-@click.option("--json", "as_json", is_flag=True, hidden=True)
-@gathered(ExportOptions)
-def export(front: Front, options: ExportOptions) -> ExitCode:
-    """Write a thread as JSON lines: one `show` object each.
-
-    Oldest first, all namespaces, steps included.
-    """
-    output = Output(as_json=True)
-    with front.looking(options.store) as session:
-        for record in session.export(options.thread):
-            output.line(record)
-    return ExitCode.OK

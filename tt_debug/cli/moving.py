@@ -1,0 +1,116 @@
+"""Commands that move threads between stores: export and import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stores.errors import ReadOnly
+from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.front import Front
+from tt_debug.cli.options import (
+    FILE,
+    Target,
+    gathered,
+    reveal_option,
+    store_argument,
+    thread_argument,
+    writing_options,
+)
+from tt_debug.cli.output import Output
+
+if TYPE_CHECKING:
+    from tt_debug.session.importing import Imported
+    from tt_debug.session.session import Session
+
+FORMATS = ("jsonl", "graphml", "dot", "mermaid", "node-link")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions(Target):
+    """Which thread, and as what."""
+
+    thread: str
+    format: str
+    reveal: bool
+
+
+@click.command()
+@store_argument
+@thread_argument
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="jsonl",
+    metavar="FORM",
+    help="jsonl (default); the graph as graphml, dot, mermaid or node-link.",
+)
+@reveal_option
+@click.option("--json", "as_json", is_flag=True, hidden=True)
+@click.option("--read-only", is_flag=True, hidden=True)
+@gathered(ExportOptions)
+def export(front: Front, options: ExportOptions) -> ExitCode:
+    """Write a thread as JSON lines, or its graph.
+
+    JSON lines: one `show` object a checkpoint, oldest first, all namespaces, steps included; import takes them back.
+    A graph has the thread's whole family of forks, and no states.
+    """
+    output = Output(as_json=True)
+    with front.looking(options.store) as session:
+        if options.format != "jsonl":
+            output.text(_graph_lines(session, options))
+            return ExitCode.OK
+        hidden = False
+        for record in session.export(options.thread, front.hiding(options.reveal)):
+            hidden = hidden or "redacted" in record
+            output.line(record)
+    if hidden:
+        narrate("secrets are hidden: import takes an export back that was made with --reveal only")
+    return ExitCode.OK
+
+
+def _graph_lines(session: Session, options: ExportOptions) -> list[str]:
+    from tt_debug.graph import CheckpointGraph
+    from tt_debug.graph_formats import WRITERS
+
+    view = session.open_thread(options.thread)
+    return list(WRITERS[options.format](CheckpointGraph(view.headers.values())))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions(Target):
+    """From which file."""
+
+    file: Path
+
+
+@click.command("import")
+@store_argument
+@click.argument("file", metavar="FILE", type=FILE)
+@writing_options
+@gathered(ImportOptions)
+def import_(front: Front, options: ImportOptions) -> ExitCode:
+    """Take the threads of an export into a store of ours.
+
+    Every thread of FILE whole, or nothing: a thread that exists, or a line that is wrong, ends it before anything is
+    written. Makes the store when there is no such file yet.
+    """
+    if options.read_only:
+        raise ReadOnly(f"{options.store} was opened with --read-only", hint="leave --read-only out to write")
+    from tt_debug.session.importing import import_into
+
+    _tell(options, import_into(options.store, options.file))
+    return ExitCode.OK
+
+
+def _tell(options: ImportOptions, done: Imported) -> None:
+    for note in done.notes:
+        narrate(f"note: {note}")
+    if options.as_json:
+        threads = [{"thread": thread, "checkpoints": count} for thread, count in done.threads.items()]
+        Output(as_json=True).document("import", {"threads": threads, "notes": list(done.notes)})
+    else:
+        Output(as_json=False).text(f"{thread}  {count} checkpoints" for thread, count in done.threads.items())
