@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -60,13 +60,14 @@ class Checked(Message):
 class InPlace(Checkbox):
     """A checkbox that is empty when it is off; Textual's own shows a dim X."""
 
-    BUTTON_LEFT = "["
-    BUTTON_RIGHT = "]"
-    BUTTON_INNER = " "
+    # Textual draws the two sides in the colour of the background, as the edges of a button.
+    BUTTON_LEFT = ""
+    BUTTON_RIGHT = ""
+    BUTTON_INNER = "[ ]"
 
     def watch_value(self) -> None:
         """The mark, then what every checkbox does."""
-        self.BUTTON_INNER = "x" if self.value else " "
+        self.BUTTON_INNER = "[x]" if self.value else "[ ]"
         super().watch_value()
 
 
@@ -132,6 +133,11 @@ class EditDialog(Dialog[EditOutcome]):
             if area.document.line_count == 1:
                 area.move_cursor(area.document.end)
             self._ask()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The text takes up to a quarter of the height, so that the buttons are in view whatever it is."""
+        for area in self.query(TextArea):
+            area.styles.height = max(3, min(area.document.line_count + 1, event.size.height // 4))
 
     @on(NameFound)
     def _name_found(self, event: NameFound) -> None:
