@@ -191,12 +191,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One checkpoint, decoded. ``internals`` are the runtime's own values (control channels, versions), not state."""
+    """One checkpoint, decoded. ``internals`` are the runtime's own values (control channels, versions), not state.
+
+    ``rebuilt`` names the values of the state that this row does not hold itself: they are put together from earlier
+    rows, how is said in a few words.
+    """
 
     header: Header
     state: Mapping[str, Value]
     tasks: tuple[Task, ...] = ()
     internals: Mapping[str, Value] = field(default_factory=dict)
+    rebuilt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

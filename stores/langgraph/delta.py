@@ -1,20 +1,26 @@
 """Delta channels: values that are stored as writes since a snapshot (langgraph 1.2 channels/delta.py).
 
-Owns finding the snapshot and the writes in the order the runtime applies them; refuses to apply them, as the
-reducer lives in the user's code.
+Owns finding the snapshot, the writes in the order the runtime applies them, and what proves their reducer; refuses
+to apply one that nothing proves, as it lives in the user's code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from stores.codec.msgpack import DELTA_SNAPSHOT
-from stores.langgraph.rows import WriteRow
-from stores.langgraph.skeleton import Key
+from stores.codec.msgpack import DELTA_SNAPSHOT, Decoder
+from stores.langgraph import rows, skeleton
+from stores.langgraph.reducers import JOINED, MERGED, Unfit, agreeing, reduce, since_overwrite
+from stores.langgraph.skeleton import Key, Skeleton, level_of
+from stores.langgraph.steps import Steps
 from stores.model import MISSING, Partial, Tagged, Value
 
 COUNTERS: Final = "counters_since_delta_snapshot"
+_ENOUGH: Final = 3  # snapshots that are compared
+_FAR: Final = 300  # rows that are looked at for them, per thread
+_KIN: Final = 8  # other threads of the graph that are asked
 
 
 def delta_channels(metadata: Mapping[str, Value]) -> frozenset[str]:
@@ -33,31 +39,138 @@ def whole(value: Value) -> Value:
     return value.value if is_snapshot(value) else value
 
 
-def rebuild(
-    names: Iterable[str],
-    ancestors: Iterable[Key],
-    seed_at: Callable[[Key, str], Value],
-    writes_at: Callable[[Key], Iterable[WriteRow]],
-    decode: Callable[[WriteRow], Value],
-) -> Iterator[tuple[str, Partial]]:
-    """Each channel as its seed and the writes since, oldest first.
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A channel's value as far as it can be known. ``how`` it came about, in a few words; empty for a Partial."""
 
-    ``ancestors`` are nearest first; ``seed_at`` gives MISSING where a checkpoint holds no value of the channel.
-    The writes of the checkpoint with the seed came after it, so they count; the target's own are still pending.
-    """
-    left = {name: list[list[Value]]() for name in names}
-    for key in ancestors:
-        if not left:
-            return
-        rows = sorted(writes_at(key), key=lambda row: (row.path, row.task, row.idx))
-        for name, steps in list(left.items()):
-            steps.append([decode(row) for row in rows if row.channel == name])
-            seed = seed_at(key, name)
-            if seed is not MISSING:
-                yield name, _partial(seed, left.pop(name))
-    for name, steps in left.items():
-        yield name, _partial(MISSING, steps)
+    value: Value
+    how: str = ""
 
 
-def _partial(seed: Value, steps: list[list[Value]]) -> Partial:
-    return Partial(whole(seed), tuple(value for step in reversed(steps) for value in step))
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """The delta channels of one thread."""
+
+    steps: Steps
+    decoder: Decoder
+
+    def rebuild(self, names: Iterable[str], key: Key) -> dict[str, Rebuilt]:
+        """The channels that the checkpoint ``key`` does not hold, by name."""
+        if self.steps.skeleton is None:
+            return {}
+        ancestors = self.steps.skeleton.lineage(key)[1:]
+        return {name: self._value(name, key, *parts) for name, parts in self._parts(names, ancestors).items()}
+
+    def _value(self, name: str, key: Key, seed: Value, writes: Sequence[Value]) -> Rebuilt:
+        base, left = since_overwrite(seed, writes)
+        if not left and base is not MISSING:
+            return Rebuilt(base, "overwritten since" if writes else "unchanged since its snapshot")
+        proven = self._proven(name, key)
+        for how in (MERGED, JOINED):
+            # That values are messages is proof enough, unless a snapshot says otherwise.
+            if how in proven if proven is not None else how == MERGED:
+                try:
+                    value = reduce(how, base, left)
+                except Unfit:
+                    continue
+                return Rebuilt(value, f"{how}, as snapshots prove" if proven is not None else how)
+        return Rebuilt(Partial(seed, tuple(writes)))
+
+    def _parts(self, names: Iterable[str], ancestors: Sequence[Key]) -> dict[str, tuple[Value, list[Value]]]:
+        """Each channel as its seed, MISSING where there is none, and the writes since, oldest first.
+
+        ``ancestors`` are nearest first. The writes of the checkpoint with the seed came after it, so they count; the
+        target's own are still pending.
+        """
+        left = {name: list[list[Value]]() for name in names}
+        found: dict[str, tuple[Value, list[Value]]] = {}
+        for key in ancestors:
+            if not left:
+                break
+            stored = self.steps.tables.writes(self.steps.db, self.steps.thread, key, values=True)
+            for name, batches in list(left.items()):
+                batches.append([self._decode(row) for row in sorted(stored, key=_order) if row.channel == name])
+                seed = self._stored(key, name)
+                if seed is not MISSING:
+                    found[name] = whole(seed), _flat(left.pop(name))
+        return found | {name: (MISSING, _flat(batches)) for name, batches in left.items()}
+
+    def _decode(self, row: rows.WriteRow) -> Value:
+        return rows.decode_value(row.type, row.value, self.decoder)
+
+    def _stored(self, key: Key, name: str) -> Value:
+        """The channel's stored value at a checkpoint, MISSING where it has none."""
+        if name not in self.steps.card(key).outline.available:
+            return MISSING
+        row = self.steps.tables.checkpoint(self.steps.db, self.steps.thread, key)
+        content = rows.decode_value(row.type, row.blob, self.decoder) if row else None
+        return rows.mapping(rows.mapping(content).get("channel_values")).get(name, MISSING)
+
+    # --- what proves a reducer
+
+    def _proven(self, name: str, key: Key) -> frozenset[str] | None:
+        """The reducers that every snapshot compared bears out; None where there is none to compare."""
+        assert self.steps.skeleton is not None
+        level = level_of(key.ns)
+        newest = self.steps.skeleton.newest.get(level, key)
+        question = (self.steps.thread, level, name)
+        stamp = (len(self.steps.skeleton.order), self.steps.tables.last_rowid(self.steps.db))
+        known = self.steps.memory.proofs.get(question)
+        # What the thread itself proves stands until it grows; what others may prove, until anything is written.
+        if known is not None and (known[0] == stamp or (known[0][0] == stamp[0] and known[1] is not None)):
+            return known[1]
+        found = self._agreeing(name, (key, newest))
+        if found is None:
+            found = next((proof for proof in self._of_kin(name, newest) if proof is not None), None)
+        self.steps.memory.proofs[question] = stamp, found
+        return found
+
+    def _of_kin(self, name: str, newest: Key) -> Iterator[frozenset[str] | None]:
+        steps = self.steps
+        histories = steps.memory.lore.histories(steps.db, steps.tables)
+        at = steps.card(newest).outline
+        kin = [one for one in histories if one.thread != steps.thread and one.is_same_graph(level_of(newest.ns), at)]
+        for other in kin[:_KIN]:
+            rows_there = steps.tables.skeleton(steps.db, other.thread)
+            there = Steps(steps.db, steps.tables, other.thread, steps.memory, skeleton.build(rows_there))
+            yield Deltas(there, self.decoder)._agreeing(name, (other.key,))
+
+    def _agreeing(self, name: str, tips: Iterable[Key]) -> frozenset[str] | None:
+        assert self.steps.skeleton is not None
+        found: frozenset[str] | None = None
+        compared = 0
+        for key in dict.fromkeys(one for tip in tips for one in self._snapshots(name, tip, self.steps.skeleton)):
+            seed, writes = self._parts([name], self.steps.skeleton.lineage(key)[1:])[name]
+            base, left = since_overwrite(seed, writes)
+            if left:
+                made = agreeing(base, left, whole(self._stored(key, name)))
+                found = made if found is None else found & made
+                compared += 1
+            if compared == _ENOUGH:
+                break
+        return found
+
+    def _snapshots(self, name: str, tip: Key, known: Skeleton) -> Iterator[Key]:
+        """The snapshots on the line to ``tip`` that are what its steps made, nearest first."""
+        for key in known.lineage(tip)[:_FAR]:
+            card = self.steps.card(key)
+            if card.outline.snapshot and card.source == "loop" and name in card.outline.available:
+                # Where a line was left twice, its writes are those of both ways.
+                back = self._back_to_seed(name, key, known)
+                if all(len(known.children[one]) == 1 for one in back):
+                    yield key
+
+    def _back_to_seed(self, name: str, key: Key, known: Skeleton) -> list[Key]:
+        line = known.lineage(key)[1:]
+        for index, one in enumerate(line):
+            if name in self.steps.card(one).outline.available:
+                return line[: index + 1]
+        return line
+
+
+def _order(row: rows.WriteRow) -> tuple[str, str, int]:
+    return row.order()
+
+
+def _flat(batches: Sequence[Sequence[Value]]) -> list[Value]:
+    return [value for batch in reversed(batches) for value in batch]

@@ -6,6 +6,7 @@ Owns which threads count as the same graph's; refuses to guess where none of the
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import Final
 
 from stores.langgraph.next import Triggers, node_of
@@ -17,12 +18,31 @@ NAMED_EDGES: Final = 3  # since this format a channel is named by the node that 
 _MOST: Final = 200  # newest histories that are asked
 
 
+@dataclass(frozen=True, slots=True)
+class History:
+    """The newest checkpoint of a thread on one level."""
+
+    thread: str
+    key: Key
+    outline: Outline
+
+    def is_same_graph(self, level: str, one: Outline) -> bool:
+        """Whether this one went as far as ``one`` at least, over the same channels and the same edges."""
+        other = self.outline
+        both = one.seen.keys() & other.seen.keys()
+        return (
+            level_of(self.key.ns) == level
+            and one.channels <= other.channels
+            and all(one.seen[node].keys() <= other.seen[node].keys() for node in both)
+        )
+
+
 class Lore:
     """The newest checkpoint of every thread and graph level, read when first needed and again after a change."""
 
     def __init__(self) -> None:
         self._stamp: int | None = None
-        self._known: list[tuple[str, Outline]] = []
+        self._known: list[History] = []
 
     def edges(self, db: sqlite3.Connection, tables: Tables, level: str, at: Outline, own: Triggers) -> Triggers:
         """The nodes that the open edges of a checkpoint wake, as threads of the same graph went on from them.
@@ -35,26 +55,21 @@ class Lore:
         if at.v >= NAMED_EDGES or not open_edges:
             return {}
         found: Triggers = {}
-        for there, other in self._outlines(db, tables):
-            if there == level and _is_same_graph(at, other):
-                for node, channels in other.seen.items():
+        for history in self.histories(db, tables):
+            if history.is_same_graph(level, at):
+                for node, channels in history.outline.seen.items():
                     if led := open_edges & channels.keys():
                         found.setdefault(node, set()).update(led)
         return found
 
-    def _outlines(self, db: sqlite3.Connection, tables: Tables) -> list[tuple[str, Outline]]:
+    def histories(self, db: sqlite3.Connection, tables: Tables) -> list[History]:
+        """The newest threads of the file, newest write first."""
         stamp = tables.last_rowid(db)
         if stamp != self._stamp:
             newest: dict[tuple[str, str], Key] = {}
             for thread, key in tables.newest(db, _MOST):
                 newest.setdefault((thread, level_of(key.ns)), key)
-            stored = ((key.ns, tables.checkpoint(db, thread, key)) for (thread, _), key in newest.items())
-            self._known = [(level_of(ns), outline(row)) for ns, row in stored if row is not None]
+            stored = [(thread, key, tables.checkpoint(db, thread, key)) for (thread, _), key in newest.items()]
+            self._known = [History(thread, key, outline(row)) for thread, key, row in stored if row is not None]
             self._stamp = stamp
         return self._known
-
-
-def _is_same_graph(one: Outline, other: Outline) -> bool:
-    """Whether ``other`` went as far as ``one`` at least, over the same channels and the same edges."""
-    both = one.seen.keys() & other.seen.keys()
-    return one.channels <= other.channels and all(one.seen[node].keys() <= other.seen[node].keys() for node in both)

@@ -64,6 +64,8 @@ class Memory:
 
     cards: Cards = field(default_factory=Cards)
     lore: Lore = field(default_factory=Lore)
+    proofs: dict[tuple[str, str, str], tuple[tuple[int, int], frozenset[str] | None]] = field(default_factory=dict)
+    """Thread, level and delta channel → how far the thread and the file had come when asked, and what was proven."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Owns the joining of a checkpoint with its step's writes, its parent and its chil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores import ids
 from stores.codec.msgpack import Decoder
@@ -16,11 +16,19 @@ from stores.langgraph.rows import CheckpointRow
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Card, Steps
 from stores.langgraph.tasks import Ran
-from stores.model import MISSING, Checkpoint, Header, Opaque, Ref, Status, Value
+from stores.model import Checkpoint, Header, Opaque, Ref, Status, Value
 
 # Already fields of a header; kept out of its metadata. Releases before 0.6 put the last three there as well.
 _FIELDS: Final = frozenset({"source", "step", "thread_id", "checkpoint_ns", "checkpoint_id"})
 _UNREAD: Final = "checkpoint"  # the one key of a state that is not decoded: encrypted, pickled
+
+
+class Content(NamedTuple):
+    """What a row holds: the state, the runtime's own values, and which of the state are rebuilt."""
+
+    state: dict[str, Value]
+    internals: dict[str, Value]
+    rebuilt: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +60,11 @@ class ThreadReading:
         writes = self.steps.tables.writes(self.steps.db, self.thread, key, values=True)
         card = self.steps.card(key)
         ran = self.steps.ran(key, writes)
-        state, internals = self._content(row, card, decoder)
+        content = self._content(row, card, decoder)
         decoded = tuple(
             tasks.to_task(one, lambda write: rows.decode_value(write.type, write.value, decoder)) for one in ran
         )
-        return Checkpoint(self._header(key, card, ran), state, decoded, internals)
+        return Checkpoint(self._header(key, card, ran), content.state, decoded, content.internals, content.rebuilt)
 
     def owners(self, key: Key) -> dict[str, str]:
         """Namespace → checkpoint of the steps around a checkpoint of a subgraph, as its metadata says."""
@@ -115,10 +123,10 @@ class ThreadReading:
 
     # --- the parts of a checkpoint
 
-    def _content(self, row: CheckpointRow, card: Card, decoder: Decoder) -> tuple[dict[str, Value], dict[str, Value]]:
+    def _content(self, row: CheckpointRow, card: Card, decoder: Decoder) -> Content:
         content = rows.decode_value(row.type, row.blob, decoder)
         if isinstance(content, Opaque) and content.kind != "undecodable":
-            return {_UNREAD: content}, {}
+            return Content({_UNREAD: content}, {}, {})
         if card.outline.problem:
             raise Corrupt(
                 f"checkpoint {row.id} of thread {self.thread!r}{_in(row.ns)}: {card.outline.problem}",
@@ -128,31 +136,11 @@ class ThreadReading:
         state, own = rows.split_channels(
             {name: delta.whole(value) for name, value in values.items()}, card.outline.seen
         )
-        missing = [name for name in delta.delta_channels(card.metadata) if name not in values]
-        state.update(self._deltas([name for name in missing if name in card.outline.channels], row, decoder))
+        missing = delta.delta_channels(card.metadata) & card.outline.channels - values.keys()
+        found = delta.Deltas(self.steps, decoder).rebuild(sorted(missing), Key(row.id, row.ns))
+        state |= {name: one.value for name, one in found.items()}
         rest = {name: value for name, value in content.items() if name not in ("channel_values", "id", "ts")}
-        return state, own | rest
-
-    def _deltas(self, names: list[str], row: CheckpointRow, decoder: Decoder) -> dict[str, Value]:
-        if not names or self.skeleton is None:
-            return {}
-
-        def seed_at(key: Key, name: str) -> Value:
-            if name not in self.steps.card(key).outline.available:
-                return MISSING
-            found = self.steps.tables.checkpoint(self.steps.db, self.thread, key)
-            content = rows.decode_typed(found.type, found.blob, decoder) if found else {}
-            return rows.mapping(content.get("channel_values")).get(name, MISSING)
-
-        return dict(
-            delta.rebuild(
-                names,
-                self.skeleton.lineage(Key(row.id, row.ns))[1:],
-                seed_at,
-                lambda key: self.steps.tables.writes(self.steps.db, self.thread, key, values=True),
-                lambda write: rows.decode_value(write.type, write.value, decoder),
-            )
-        )
+        return Content(state, own | rest, {name: one.how for name, one in found.items() if one.how})
 
 
 def _in(ns: str) -> str:

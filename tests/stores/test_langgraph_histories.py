@@ -47,6 +47,7 @@ FILES = {
             ("hitl-half-answered", "1f1ec15d-d680-692f-8001-13d15a5524f9"): ANSWERED,
         },
     ),
+    "lg1.2.24_sqlite3.1.2.sqlite": (311, {("command-goto", "1f1ec15e-29b8-628d-8002-4dc2e6ebc291"): GONE_TO}),
 }
 
 

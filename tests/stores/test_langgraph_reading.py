@@ -1,23 +1,16 @@
-"""What langgraph 1.2.24 wrote, read by us, against what that very runtime said of it."""
+"""What langgraph 1.2.24 wrote, read by us: listings, statuses, tasks, odd values."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from stores.langgraph.sqlite import LangGraphStore
 from stores.langgraph.tasks import COMMAND
-from stores.model import MISSING, Checkpoint, Header, Opaque, Partial, Ref, Status, Tagged, Task
-from tests.stores.langgraph_files import CURRENT, text, unpack
-
-Expected = dict[str, Any]
-FIELDS = ("parent", "step", "source", "created", "next", "tasks", "keys", "values")
-
-# Channels with a reducer that nothing has written to yet: the runtime makes their defaults up, the rows lack them.
-DEFAULTS = {"log", "messages", "notes", "results"}
+from stores.model import Opaque, Ref, Status, Tagged
+from tests.stores.langgraph_files import CURRENT, unpack
+from tests.stores.langgraph_histories import DEFAULTS, history_of, ref_of
 
 
 @pytest.fixture(scope="module")
@@ -27,102 +20,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LangGraphStore]:
     opened.close()
 
 
-@pytest.fixture(scope="module")
-def history() -> list[Expected]:
-    found: list[Expected] = json.loads(text(CURRENT.replace(".sqlite", ".expected.json")))["history"]
-    return found
-
-
-def ref_of(row: Expected) -> Ref:
-    return Ref(row["thread_id"], row["ns"], row["id"])
-
-
-def path_of(task: Task) -> str:
-    """The path as the runtime's tuple prints."""
-    kind, *rest = task.path.removeprefix("~").split(", ")
-    return str((kind, *rest) if kind == "__pregel_pull" else (kind, int(rest[0]), bool(int(rest[1]))))
-
-
-def is_the_runtimes(task: Task) -> bool:
-    """Whether the runtime lists it: no call inside a functional workflow, no command or update from outside."""
-    return task.node not in (COMMAND, "update_state") and not task.path.startswith("~__pregel_push, ~")
-
-
-def by_id(task: Expected) -> str:
-    return str(task["id"])
-
-
-def plain(value: object) -> object:
-    """A value as the recorder printed it, delta channels (of `operator.add`) folded as their reducer would."""
-    if isinstance(value, Partial):
-        total: list[object] = [] if value.seed is MISSING else list(value.seed)
-        for write in value.writes:
-            total = list(write.value["value"]) if isinstance(write, Tagged) else total + write
-        return total
-    return value
-
-
-def differences(row: Expected, header: Header, checkpoint: Checkpoint) -> list[str]:
-    """The fields in which we disagree with the runtime."""
-    tasks = [
-        {
-            "id": task.id,
-            "name": task.node,
-            "path": path_of(task),
-            "error": task.error,
-            "interrupts": [repr(one.value) for one in task.interrupts],
-            "has_result": task.status == "done",
-        }
-        for task in checkpoint.tasks
-        if is_the_runtimes(task)
-    ]
-    state = {key: plain(value) for key, value in checkpoint.state.items()}
-    made_up = {key for key in set(row["value_keys"] or ()) - set(state) if key in DEFAULTS}
-    values = {key: value for key, value in (row.get("values") or {}).items() if key not in made_up}
-    pairs = {
-        "parent": (header.parent and header.parent.id, row["parent"]),
-        "step": (header.step, row["step"]),
-        "source": (header.source, row["source"]),
-        "created": (header.created and header.created.isoformat(), row["created_at"]),
-        "next": (sorted(header.next), row["next"]),
-        "tasks": (sorted(tasks, key=by_id), sorted(row["tasks"], key=by_id)),
-        "keys": (set(state) | made_up, set(row["value_keys"] or ())),
-        "values": (state, values) if "values" in row else (None, None),
-    }
-    assert set(pairs) == set(FIELDS)
-    return [name for name, (ours, theirs) in pairs.items() if ours != theirs]
-
-
-# Every history row that differs, with the reason.
-MISSES = {
-    # Command(goto="a") from outside set node a off on a finished checkpoint: the runtime's record of the step leaves
-    # it out, as it was not due there; we list it, because it ran there and wrote.
-    ("command-goto", "1f1ec15e-29b8-628d-8002-4dc2e6ebc291"): ["tasks"],
-}
-
-
-def test_history_rows_agree_in_every_field_but_for_the_listed_misses(
-    store: LangGraphStore, history: list[Expected]
-) -> None:
-    headers = {one.ref: one for info in store.threads().items for one in store.headers(info.thread).items}
-    assert set(headers) == {ref_of(row) for row in history}
-    found = {}
-    for row in history:
-        ref = ref_of(row)
-        checkpoint = store.load(ref)
-        assert checkpoint.header == headers[ref]
-        found[ref] = differences(row, headers[ref], checkpoint)
-    misses = {(ref.thread, ref.id): fields for ref, fields in found.items() if fields}
-    assert misses == MISSES
-    assert (len(history), len(history) - len(misses)) == (311, 310)
-
-
-def test_next_agrees_everywhere(store: LangGraphStore, history: list[Expected]) -> None:
-    headers = {one.ref: one for info in store.threads().items for one in store.headers(info.thread).items}
-    assert sum(sorted(headers[ref_of(row)].next) == row["next"] for row in history) == 311
-
-
-def test_defaults_that_the_runtime_makes_up_are_not_invented(store: LangGraphStore, history: list[Expected]) -> None:
+def test_defaults_that_the_runtime_makes_up_are_not_invented(store: LangGraphStore) -> None:
+    history = history_of(CURRENT)
     missing = [set(row["value_keys"] or ()) - set(store.load(ref_of(row)).state) for row in history]
     assert sum(1 for keys in missing if keys) == 49
     assert {key for keys in missing for key in keys} == DEFAULTS
@@ -214,23 +113,6 @@ def test_calls_inside_a_functional_workflow_are_named(store: LangGraphStore) -> 
     assert {task.node for task in calls} == {"square", "total"}
     assert first.nodes == ("__input__",)
     assert store.headers("functional-api").items[-2].nodes == ("workflow",)
-
-
-def test_a_delta_channel_is_its_seed_and_the_writes_since(store: LangGraphStore) -> None:
-    head = store.load(store.head("delta-nosnapshot"))
-    log = head.state["log"]
-    assert isinstance(log, Partial)
-    assert log.seed is MISSING
-    assert log.writes[:2] == ([{"i": -1, "text": "input"}], [{"i": 0, "text": "entry 0 ✎"}])
-    assert len(log.writes) == 15
-    seeded = store.load(store.head("delta-snap5")).state["log"]
-    assert isinstance(seeded, Partial)
-    assert seeded.seed[-1] == "FORKED"
-    assert len(seeded.writes) == 2
-    snapshots = [
-        one for one in store.headers("delta-snap5").items if isinstance(store.load(one.ref).state.get("log"), list)
-    ]
-    assert [header.step for header in snapshots] == [8, 14, 9, 4]
 
 
 def test_messages_keep_their_class_and_are_shared(store: LangGraphStore) -> None:
