@@ -107,7 +107,7 @@ def test_a_changed_definition_is_refused_and_a_fork_adopts_it(native: Session, d
     with pytest.raises(DefinitionChanged) as caught:
         native.plan(RunRequest("resume", fork.ref, workflow=changed))
     assert any("write_summary" in line for line in caught.value.differences)
-    assert "--adopt changed.yaml" in caught.value.hint
+    assert f"--adopt {changed} " in caught.value.hint
     adopted = native.fork(native.resolve("trip-planner@15"), "new", FIX, adopt=changed)
     result, _ = _run(native, RunRequest("resume", adopted.ref))
     assert result.head is not None
@@ -227,7 +227,6 @@ def test_a_thread_whose_owner_died_is_crashed_wherever_it_is_shown(five: tuple[S
     view = session.open_thread("t")
     assert [view.headers[ref].status for ref in view.line()][-2:] == ["done", "crashed"]
     assert session.load(head).header.status == "crashed"
-    assert next(iter(reversed(list(session.export("t")))))["status"] == "crashed"
 
 
 def test_after_a_kill_the_thread_can_be_edited_and_goes_on_from_the_edit(five: tuple[Session, Path]) -> None:

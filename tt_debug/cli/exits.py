@@ -6,7 +6,6 @@ The only writer to stderr. Refuses to know commands; errors are mapped by class,
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 import traceback
 from enum import IntEnum
@@ -17,6 +16,7 @@ import click
 from stores import errors as store
 from stores.places import state_folder
 from tt_debug import errors as debugger
+from tt_debug.shell import word
 from tt_debug.text import safe_text
 
 URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
@@ -73,7 +73,7 @@ def report(error: Exception, store: str = "STORE") -> ExitCode:
 
     Hints name a store as STORE, as they come from where its name is not known; ``store`` is put there.
     """
-    hint = STORE.sub(lambda _: shlex.quote(store), _hint(error)) if store != "STORE" else _hint(error)
+    hint = STORE.sub(lambda _: word(store), _hint(error)) if store != "STORE" else _hint(error)
     _complain(what=_sentence(error), details=_details(error), hint=hint)
     return code_of(error)
 

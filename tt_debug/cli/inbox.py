@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from tt_debug.cli.options import (
 from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
 from tt_debug.session.answers import no, yes
+from tt_debug.shell import argument, word
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -159,14 +159,14 @@ def _question(session: Session, options: AnswerOptions) -> Approval:
 
 
 def _answer_command(asked: Approval, options: AnswerOptions) -> str:
-    thread = f" --thread {shlex.quote(options.thread)}" if options.thread else ""
-    return f"tt-debug answer {shlex.quote(options.store)} {shlex.quote(asked.id)}{thread}"
+    thread = f" --thread {word(options.thread)}" if options.thread else ""
+    return f"tt-debug answer {word(options.store)} {word(asked.id)}{thread}"
 
 
 def _tell(kind: str, header: Header, asked: Approval, options: AnswerOptions) -> None:
     """Where the answer stands, and how to go on."""
     output = Output(options.as_json)
-    words = (shlex.quote(options.store), shlex.quote(header.ref.thread))
+    words = (word(options.store), argument(header.ref.thread))
     narrate(f"recorded as {options.who}; go on with: tt-debug resume {' '.join(words)}")
     if output.as_json:
         answered = {"approval": asked.id, "by": options.who}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stores.changes import apply_changes
-from stores.model import Change, Header, Value
+from stores.model import Change, Header, Ref, Value
 from tt_debug.cli import records
-from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
     FILE,
@@ -29,8 +29,9 @@ from tt_debug.cli.options import (
     writing_options,
 )
 from tt_debug.cli.output import Output
-from tt_debug.errors import UsageError
+from tt_debug.errors import DefinitionChanged, UsageError
 from tt_debug.session.plans import RunRequest
+from tt_debug.shell import argument
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -152,12 +153,24 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
         base = session.resolve(options.ref)
         edits = options.edits()
         changes = changes_of(edits, session.load(base).state) if edits else ()
+        told = _adopting(session, base, options.adopt) if options.adopt is not None else ()
         made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
-        narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}")
+        narrate("\n".join([f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told]))
         if options.run:
             return _run_on(front, session, made, options)
     _tell("fork", made, options)
     return ExitCode.OK
+
+
+def _adopting(session: Session, base: Ref, file: Path) -> tuple[str, ...]:
+    """How the definition in ``file`` differs from the base's, a line each. Raises DefinitionError."""
+    try:
+        session.plan(RunRequest("replay", ref=base, workflow=file))
+    except DefinitionChanged as changed:
+        return (f"adopts {file}:", *(f"  {each}" for each in changed.differences))
+    except UsageError:  # it is the same, and nothing runs from here, or none is stored: there is nothing to compare
+        return ()
+    return (f"{file} is what it runs already",)
 
 
 def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) -> ExitCode:
@@ -170,7 +183,11 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
     request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
-    return Runner(front, session, output, yes=options.yes).go(request)
+    try:
+        return Runner(front, session, output, yes=options.yes).go(request)
+    except NeedsYes as refused:
+        # The fork stands: the same command would meet its name.
+        raise NeedsYes(str(refused), hint=f"tt-debug resume STORE --yes {argument(made.ref.thread)}") from refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from stores.model import Ref, Status
 from stores.protocol import Store
 from tt_debug.errors import RefNotFound
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.shell import argument
 
 STEP = re.compile(r"-?\d+")
 BACK = re.compile(r"~(\d+)")
@@ -55,7 +56,7 @@ def select(view: ThreadView, selector: str) -> Ref:
     if found is None:
         raise RefNotFound(
             f"nothing in {view.thread!r} is called @{selector}",
-            hint=f"tt-debug log STORE {view.thread!r} shows its steps and ids",
+            hint=f"tt-debug log STORE {argument(view.thread)} shows its steps and ids",
         )
     return found
 

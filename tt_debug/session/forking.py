@@ -16,6 +16,7 @@ from stores.protocol import RunStore, Store, Writer
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
+from tt_debug.session.heads import place
 from tt_debug.session.journal import Journal
 from tt_debug.session.owners import settle
 
@@ -58,7 +59,7 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
         raise _taken(asked.thread)
     meta: dict[str, object] = {}
     if asked.adopt is not None:
-        meta[ADOPTED] = _adopted(store, asked.adopt)
+        meta[ADOPTED] = _adopted(store, asked.adopt, store.load(asked.base).header)
     header = writer.fork(asked.base, asked.thread, asked.changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
         journal.record_fork(asked.thread, asked.base)
@@ -109,12 +110,21 @@ def _writer(store: Store) -> Writer:
     return store
 
 
-def _adopted(store: Store, path: Path) -> str:
-    """Register the changed definition and give its hash, by which the fork's runs will find it."""
+def _adopted(store: Store, path: Path, base: Header) -> str:
+    """Register the changed definition and give its hash, by which the fork's runs will find it.
+
+    Raises Conflict when it could not go on from ``base``.
+    """
     from tt_debug.engine.load import load_workflow  # 57 ms for pydantic, only when a definition is read
 
     if not isinstance(store, RunStore):
         raise Unsupported(f"a {store.info.kind} store holds no workflow definitions", hint="leave out the workflow")
-    definition = load_workflow(path).definition()
-    store.put_definition(definition)
-    return definition.hash
+    workflow = load_workflow(path)
+    missing = next((name for name in base.next if workflow.node(name) is None), None)
+    if missing is not None:
+        raise Conflict(
+            f"{workflow.workflow_id} {workflow.version} has no node {missing!r}, which comes next at {place(base)}",
+            hint="fork at a step whose next node it has",
+        )
+    store.put_definition(workflow.definition())
+    return workflow.hash

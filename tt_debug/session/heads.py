@@ -7,6 +7,7 @@ from stores.model import Header, Ref, Status
 from stores.protocol import Store
 from tt_debug.errors import NotAHead
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.shell import argument
 
 
 def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
@@ -32,7 +33,8 @@ def place(header: Header) -> str:
     return header.ref.id if header.step is None else f"step {header.step}"
 
 
-def fork_hint(header: Header, selector: str | None = None) -> str:
-    """The command that makes a line which can be resumed."""
+def fork_hint(header: Header, selector: str | None = None, options: str = "") -> str:
+    """The command that makes a line which can be resumed; ``options`` stand before the REF."""
     at = selector or (header.ref.id if header.step is None else str(header.step))
-    return f"fork there and resume the fork: tt-debug fork STORE '{header.ref.thread}@{at}'"
+    ref = argument(f"{header.ref.thread}@{at}")
+    return f"fork there and resume the fork: tt-debug fork STORE {options}{ref}"

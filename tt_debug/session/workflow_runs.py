@@ -24,6 +24,7 @@ from tt_debug.session.listing import open_view
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.shell import word
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
     ref = _required(request.ref)
     view = open_view(store, journal, ref.thread)
     workflow = _workflow_for(store, view, ref, given)
+    _check_until(workflow, request.until)
     if request.action == "replay":
         return _plan(request, workflow, _replayed(store, view, request))
     return _plan(request, workflow, _resumed(store, view, request, workflow))
@@ -152,19 +154,31 @@ def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | Non
         return old
     new = load_workflow(given)
     if new.definition().hash != stored.hash:
-        header = view.headers[ref]
+        fork = heads.fork_hint(view.headers[ref], options=f"--adopt {word(str(given))} ")
+        # One version has one body, or a thread's history could not be read by it.
+        renamed = f"give {given.name} a version of its own and " if new.version == old.version else ""
         raise DefinitionChanged(
             f"{given.name} differs from the definition that {ref.thread!r} was started with",
             differences(old, new),
-            hint=f"leave out --workflow, or {heads.fork_hint(header)} --adopt {given.name}",
+            hint=f"leave out --workflow, or {renamed}{fork}",
         )
     return new
+
+
+def _check_until(workflow: Workflow, until: str | None) -> None:
+    if until is not None and workflow.node(until) is None:
+        raise UsageError(
+            f"{workflow.workflow_id} {workflow.version} has no node {until!r} to stop before",
+            hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
+        )
 
 
 def _plan(request: RunRequest, workflow: Workflow, start: _Start) -> RunPlan:
     nodes = upcoming(workflow, start.state, start.next)
     if request.single_step:
         nodes = nodes[:1]
+    if request.until in nodes:
+        nodes = nodes[: nodes.index(request.until)]
     title = {"run": "Run", "resume": "Resume", "replay": "Replay"}[request.action]
     return RunPlan(
         title=f"{title} {start.thread} with {workflow.workflow_id} {workflow.version}",
