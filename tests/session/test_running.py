@@ -227,6 +227,7 @@ def test_a_thread_whose_owner_died_is_crashed_wherever_it_is_shown(five: tuple[S
     view = session.open_thread("t")
     assert [view.headers[ref].status for ref in view.line()][-2:] == ["done", "crashed"]
     assert session.load(head).header.status == "crashed"
+    assert list(session.export("t"))[-1]["status"] == "crashed"
 
 
 def test_after_a_kill_the_thread_can_be_edited_and_goes_on_from_the_edit(five: tuple[Session, Path]) -> None:

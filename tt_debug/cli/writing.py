@@ -157,7 +157,11 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
         made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
         narrate("\n".join([f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told]))
         if options.run:
-            return _run_on(front, session, made, options)
+            try:
+                return _run_on(front, session, made, options)
+            except NeedsYes as refused:  # the fork stands: the same command would meet its name
+                hint = f"tt-debug resume STORE --yes {argument(made.ref.thread)}"
+                raise NeedsYes(str(refused), hint=hint) from refused
     _tell("fork", made, options)
     return ExitCode.OK
 
@@ -183,11 +187,7 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
     request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
-    try:
-        return Runner(front, session, output, yes=options.yes).go(request)
-    except NeedsYes as refused:
-        # The fork stands: the same command would meet its name.
-        raise NeedsYes(str(refused), hint=f"tt-debug resume STORE --yes {argument(made.ref.thread)}") from refused
+    return Runner(front, session, output, yes=options.yes).go(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

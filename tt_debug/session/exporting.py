@@ -15,6 +15,7 @@ from stores.model import Header, Ref, ThreadInfo, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval, Definition, Run
 from tt_debug.session.definitions import ADOPTED
+from tt_debug.session.owners import loaded
 from tt_debug.session.records import Form, Pen, Record, log_record, show_record, timestamp
 from tt_debug.session.thread_view import ThreadView
 
@@ -39,7 +40,7 @@ def lines_of(store: Store, view: ThreadView, info: ThreadInfo | None, form: Form
 
 def _line(store: Store, ref: Ref, header: Header, form: Form) -> Record:
     try:
-        checkpoint = store.load(ref)
+        checkpoint = loaded(store, ref)
     except Corrupt as error:
         return log_record(header) | {"problem": header.problem or str(error)}
     return show_record(checkpoint, store.steps(ref=ref) if isinstance(store, RunStore) else (), form)
