@@ -12,6 +12,8 @@ from stores.model import Tagged, Value
 from tt_debug.errors import UsageError
 from tt_debug.values import JSON, to_json
 
+DEEPEST = 100  # levels; deepdiff takes several calls a level, and orjson stops at 254
+
 
 def distance(old: Value, new: Value) -> float:
     """From 0, alike, to 1, nothing in common. Values of different classes have nothing in common."""
@@ -30,12 +32,28 @@ def to_deepdiff(old: Value, new: Value) -> dict[str, JSON]:
     """
     from deepdiff import DeepDiff  # 235 ms
 
-    try:
-        found = DeepDiff(_hashable(old), _hashable(new), verbose_level=2, ignore_nan_inequality=True)
-        result: dict[str, JSON] = json.loads(found.to_json(force_use_builtin_json=True))  # orjson's depth error is a TypeError
-    except RecursionError:
-        raise UsageError("deepdiff cannot follow values nested this deeply", hint="use --format json-patch") from None
+    if max(_depth(old), _depth(new)) > DEEPEST:
+        raise UsageError("deepdiff cannot follow values nested this deeply", hint="use --format json-patch")
+    found = DeepDiff(_hashable(old), _hashable(new), verbose_level=2, ignore_nan_inequality=True)
+    result: dict[str, JSON] = json.loads(found.to_json())
     return result
+
+
+def _depth(value: Value) -> int:
+    """How deep containers and classes are nested, without recursion."""
+    level, deepest = [value], 0
+    while level:
+        deepest += 1
+        inside: list[Value] = []
+        for item in level:
+            if isinstance(item, Tagged):
+                inside.append(item.value)
+            elif isinstance(item, dict):
+                inside.extend(item.values())
+            elif isinstance(item, list | tuple):
+                inside.extend(item)
+        level = inside
+    return deepest
 
 
 def _hashable(value: Value) -> JSON:
