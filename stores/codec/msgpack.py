@@ -31,6 +31,7 @@ _WRITE: Final = (
     | ormsgpack.OPT_PASSTHROUGH_UUID
 )
 _MAX_EXT_DEPTH: Final = 100
+_MAX_DEPTH: Final = 400
 _MAX_DEPTH: Final = 250  # ormsgpack packs 255 levels and unpacks 1022
 # The marker bytes of msgpack's bin family: a text without them holds no bytes, and needs no second walk.
 _BIN_MARKERS: Final = (b"\xc4", b"\xc5", b"\xc6")
@@ -112,15 +113,17 @@ def _names_a_class(payload: list[Value]) -> bool:
     return len(payload) in (3, 4) and all(isinstance(name, str) for name in names)
 
 
-def _wrap_bytes(value: Value) -> Value:
-    """The same value with every bytes object as an `Opaque`; parts without any are shared."""
+def _wrap_bytes(value: Value, depth: int = 0) -> Value:
+    """The same value with every bytes object as an `Opaque`; parts without any are shared. ValueError past `_MAX_DEPTH`."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"bytes nested deeper than {_MAX_DEPTH} levels")
     if type(value) is bytes:
         return Opaque("bytes", value)
     if type(value) is list:
-        items = [_wrap_bytes(item) for item in value]
+        items = [_wrap_bytes(item, depth + 1) for item in value]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     if type(value) is dict:
-        pairs = {key: _wrap_bytes(item) for key, item in value.items()}
+        pairs = {key: _wrap_bytes(item, depth + 1) for key, item in value.items()}
         return pairs if any(pairs[key] is not item for key, item in value.items()) else value
     return value
 

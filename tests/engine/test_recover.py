@@ -22,10 +22,14 @@ HOLDER = """
 import sys, os, time
 from tt_debug.engine.recover import RunLock
 lock = RunLock(sys.argv[1], sys.argv[2])
-print(lock.acquire(), flush=True)
-if len(sys.argv) > 3 and os.fork() == 0:
-    sys.stdin.readline()  # a child of the user's code that outlives its parent
-    os._exit(0)
+acquired = lock.acquire()
+if len(sys.argv) > 3:
+    if os.fork() == 0:
+        print(acquired, flush=True)
+        sys.stdin.readline()  # a child of the user's code that outlives its parent
+        os._exit(0)
+else:
+    print(acquired, flush=True)
 sys.stdin.readline()
 lock.release()
 """
