@@ -114,7 +114,7 @@ def _names_a_class(payload: list[Value]) -> bool:
 
 
 def _wrap_bytes(value: Value, depth: int = 0) -> Value:
-    """The same value with every bytes object as an `Opaque`; parts without any are shared. ValueError past `_MAX_DEPTH`."""
+    """The same value, every bytes object an `Opaque`; parts without any are shared. ValueError past `_MAX_DEPTH`."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"bytes nested deeper than {_MAX_DEPTH} levels")
     if type(value) is bytes:
