@@ -1,8 +1,19 @@
-"""Properties are judged by what they say, not by how busy the machine is."""
+"""Properties are judged by what they say, not by how busy the machine is; what the user has set counts for nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TT_DEBUG_HOME", str(tmp_path_factory.mktemp("home")))
+        environment.delenv("TT_DEBUG_REDACT", raising=False)
+        yield

@@ -11,6 +11,7 @@ from stores.model import Change, Checkpoint, Header, Ref, Status, StoreInfo, Thr
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.cli.front import Front, Screen, Wanted
 from tt_debug.engine.events import Event
+from tt_debug.redaction import Redaction
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
 
@@ -123,7 +124,7 @@ class FakeSession:
         self._called("answer", approval_id, answer, by, reject, thread)
         return Header(Ref("trip", "", "a1"), HEAD, 1, "answer", AT)
 
-    def export(self, thread: str) -> Iterator[Mapping[str, Value]]:
+    def export(self, thread: str, hiding: Redaction) -> Iterator[Mapping[str, Value]]:
         self._called("export", thread)
         yield from ({"thread": thread, "id": str(number)} for number in range(3))
 

@@ -63,7 +63,7 @@ from tt_debug.cli import main
 from tests.cli.fakes import Asked, FakeSession
 
 class Endless(FakeSession):
-    def export(self, thread):
+    def export(self, thread, hiding):
         while True:
             yield {"id": "x" * 1000}
 

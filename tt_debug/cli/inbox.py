@@ -15,11 +15,13 @@ from stores.runs import Approval
 from tt_debug.cli import records, tables
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
+from tt_debug.cli.hiding import hidden_question
 from tt_debug.cli.options import (
     JsonText,
     Target,
     gathered,
     looking_options,
+    reveal_option,
     store_argument,
     thread_argument,
     together,
@@ -46,16 +48,24 @@ SHORTEST_PREFIX = 4
 some_thread = click.argument("thread", metavar="[THREAD]", required=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalsOptions(ThreadOptions):
+    """Whose, and whether secrets in them are shown."""
+
+    reveal: bool
+
+
 @click.command()
 @store_argument
 @some_thread
+@reveal_option
 @looking_options
-@gathered(ThreadOptions)
-def approvals(front: Front, options: ThreadOptions) -> ExitCode:
+@gathered(ApprovalsOptions)
+def approvals(front: Front, options: ApprovalsOptions) -> ExitCode:
     """Questions that wait for a person, oldest first."""
-    output = Output(options.as_json)
+    output, hiding = Output(options.as_json), front.hiding(options.reveal)
     with front.looking(options.store) as session:
-        found = session.approvals(options.thread)
+        found = tuple(hidden_question(asked, hiding) for asked in session.approvals(options.thread))
     if output.as_json:
         output.document("approvals", [records.approval_record(approval) for approval in found])
     else:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import click
 
 from stores.model import MISSING, Checkpoint, Header
-from stores.paths import format_path, parse_path
+from stores.paths import format_path, parse_path, settle_path
 from tt_debug.cli import comparing, listing, records, tables
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
+from tt_debug.cli.hiding import hidden_task
 from tt_debug.cli.options import (
     Target,
     gathered,
@@ -18,12 +19,14 @@ from tt_debug.cli.options import (
     looking_options,
     path,
     ref_argument,
+    reveal_option,
     store_argument,
     thread_argument,
 )
 from tt_debug.cli.output import Output, json_text, line_width
 from tt_debug.errors import RefNotFound, UsageError
-from tt_debug.session.records import log_record, show_record
+from tt_debug.redaction import SHOWN, Hidden
+from tt_debug.session.records import Form, Pen, form_of, log_record, show_record
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.text import format_diff, format_state
 from tt_debug.values import to_json
@@ -131,12 +134,14 @@ class ShowOptions(Target):
 
     ref: str
     path: str | None
+    reveal: bool
 
 
 @click.command()
 @store_argument
 @ref_argument
 @path
+@reveal_option
 @looking_options
 @gathered(ShowOptions)
 def show(front: Front, options: ShowOptions) -> ExitCode:
@@ -144,19 +149,21 @@ def show(front: Front, options: ShowOptions) -> ExitCode:
 
     REF is THREAD[@SELECTOR]; selectors: head, ~2, a step, failed, an id or its beginning.
     """
-    output = Output(options.as_json)
+    output, hiding = Output(options.as_json), front.hiding(options.reveal)
     where = path_of(options.path)
     with front.looking(options.store) as session:
         ref = session.resolve(options.ref)
         checkpoint, steps = session.load(ref), session.steps(ref)
+        form = form_of(session.info.kind, hiding)
     if options.path is not None:
-        _show_part(output, checkpoint, where)
+        _show_part(output, checkpoint, where, form)
     elif output.as_json:
-        output.document("show", show_record(checkpoint, steps))
+        output.document("show", show_record(checkpoint, steps, form))
     else:
         output.text(_card(checkpoint.header))
-        output.text(["", "state", *(f"  {line}" for line in format_state(checkpoint.state))])
-        for title, lines in (("tasks", tables.task_lines(checkpoint.tasks)), ("steps", tables.step_lines(steps))):
+        output.text(["", "state", *(f"  {line}" for line in format_state(hiding.hide(checkpoint.state)))])
+        tasks = tables.task_lines(hidden_task(task, hiding) for task in checkpoint.tasks)
+        for title, lines in (("tasks", tasks), ("steps", tables.step_lines(steps))):
             if lines:
                 output.text(["", title, *(f"  {line}" for line in lines)])
     return ExitCode.OK
@@ -170,14 +177,19 @@ def path_of(text: str | None) -> tuple[str | int, ...]:
         raise UsageError(f"--path: {error}", hint="""PATH is plan.steps[2]["odd.key"], or /plan/steps/2""") from error
 
 
-def _show_part(output: Output, checkpoint: Checkpoint, where: tuple[str | int, ...]) -> None:
+def _show_part(output: Output, checkpoint: Checkpoint, where: tuple[str | int, ...], form: Form) -> None:
     value = comparing.value_at(checkpoint.state, where)
     if value is MISSING:
         ref = checkpoint.header.ref
         raise RefNotFound(f"the state of {ref.thread}@{ref.id} has no {format_path(where)}")
-    plain = to_json(value)
+    secret = form.hiding.at(checkpoint.state, settle_path(checkpoint.state, where))
+    pen = Pen(form)
+    plain = pen.json(value, secret=secret)
     if output.as_json:
-        output.document("show", {**log_record(checkpoint.header), "path": to_json(where), "value": plain})
+        part = {**log_record(checkpoint.header), "path": to_json(where), "value": plain}
+        output.document("show", pen.mark(part))
+    elif isinstance(form.hiding.hide(value, secret=secret), Hidden):
+        output.text([SHOWN])
     else:
         output.text(json_text(plain, indent=2).split("\n"))
 
@@ -209,6 +221,7 @@ class DiffOptions(Target):
     path: str | None
     format: str
     exit_code: bool
+    reveal: bool
 
 
 @click.command()
@@ -224,6 +237,7 @@ class DiffOptions(Target):
     help="text (default), json-patch (RFC 6902), or deepdiff.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit 10 when there are differences.")
+@reveal_option
 @looking_options
 @gathered(DiffOptions)
 def diff(front: Front, options: DiffOptions) -> ExitCode:
@@ -231,13 +245,14 @@ def diff(front: Front, options: DiffOptions) -> ExitCode:
 
     The two may stand in different threads. --path narrows it to what lies there.
     """
-    output = Output(options.as_json)
+    output, hiding = Output(options.as_json), front.hiding(options.reveal)
     where = path_of(options.path)
     with front.looking(options.store) as session:
         pair = comparing.pair_of(session, options.ref, options.other)
         changes = comparing.changes_between(session, pair, where)
+        changes = comparing.hidden(changes, comparing.states(session, pair, ()), hiding)
         if options.format == "deepdiff":
-            answer = comparing.in_deepdiff_terms(session, pair, where)
+            answer = comparing.in_deepdiff_terms(session, pair, where, hiding)
         elif options.format == "json-patch":
             answer = comparing.as_json_patch(changes)
         else:

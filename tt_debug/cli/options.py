@@ -87,6 +87,7 @@ class RunTarget(Target):
     env_file: Path | None = None
     python: str | None = None
     yes: bool = False
+    reveal: bool = False
 
     def wanted(self) -> Wanted:
         """Raises UsageError for options that contradict each other."""
@@ -155,5 +156,6 @@ graph_options = together(
 )
 running_options = together(
     click.option("--yes", "-y", is_flag=True, help="Run without asking."),
+    reveal_option,
     writing_options,
 )

@@ -12,6 +12,7 @@ from stores.model import Status, Value
 from tt_debug.cli import interrupts, records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
+from tt_debug.cli.hiding import hidden_event
 from tt_debug.cli.output import Output, ReaderGone
 from tt_debug.engine.events import Event
 from tt_debug.errors import ChildFailed
@@ -27,11 +28,12 @@ STOPPED = frozenset({Status.WAITING, Status.PAUSED, Status.HELD, Status.PENDING}
 class Runner:
     """Takes requests through plan, question and run, on one session and to one output."""
 
-    def __init__(self, front: Front, session: Session, output: Output, *, yes: bool) -> None:
+    def __init__(self, front: Front, session: Session, output: Output, *, yes: bool, reveal: bool = False) -> None:
         self._front = front
         self._session = session
         self._output = output
         self._yes = yes
+        self._hiding = front.hiding(reveal)
         self._last: Event | None = None
         self._reader_gone = False
 
@@ -87,6 +89,7 @@ class Runner:
                 self._reader_gone = True
 
     def _print(self, event: Event) -> None:
+        event = hidden_event(event, self._hiding, as_json=self._output.as_json)
         if self._output.as_json:
             self._output.line(records.event_record(event))
         else:
@@ -99,6 +102,7 @@ class Runner:
         if self._reader_gone:
             return
         if self._output.as_json:
+            last = hidden_event(last, self._hiding, as_json=True)
             self._output.line(records.event_record(last) | fields)
         else:
             self._print(replace(last, fields={**last.fields, **fields}))

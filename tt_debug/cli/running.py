@@ -96,7 +96,7 @@ def run(front: Front, options: RunOptions) -> ExitCode:
     requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
     new = _new_file(options)
     with _place_to_plan(new) as place, front.writing(replace(wanted, store=place or options.store)) as session:
-        runner = Runner(front, session, output, yes=options.yes)
+        runner = Runner(front, session, output, yes=options.yes, reveal=options.reveal)
         plan = _first_plan(session, requests)
         runner.agree(plan, _lines(plan, requests, new))
         if new is None:
@@ -105,7 +105,9 @@ def run(front: Front, options: RunOptions) -> ExitCode:
 
     create_native(new)
     with front.writing(wanted) as session:
-        return _run_all(Runner(front, session, output, yes=True), session, requests, options.store)
+        return _run_all(
+            Runner(front, session, output, yes=True, reveal=options.reveal), session, requests, options.store
+        )
 
 
 def _new_file(options: RunOptions) -> Path | None:
@@ -212,7 +214,7 @@ def resume(front: Front, options: ResumeOptions) -> ExitCode:
             workflow=options.workflow,
             graph=options.graph_target(),
         )
-        return Runner(front, session, Output(options.as_json), yes=options.yes).go(request)
+        return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,4 +259,4 @@ def replay(front: Front, options: ReplayOptions) -> ExitCode:
             workflow=options.workflow,
             graph=options.graph_target(),
         )
-        return Runner(front, session, Output(options.as_json), yes=options.yes).go(request)
+        return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)

@@ -187,7 +187,7 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
     request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
-    return Runner(front, session, output, yes=options.yes).go(request)
+    return Runner(front, session, output, yes=options.yes, reveal=options.reveal).go(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
