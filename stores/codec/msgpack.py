@@ -31,7 +31,7 @@ _WRITE: Final = (
     | ormsgpack.OPT_PASSTHROUGH_UUID
 )
 _MAX_EXT_DEPTH: Final = 100
-_MAX_DEPTH: Final = 400
+_MAX_BYTES_DEPTH: Final = 400  # half of what Python recurses to
 _MAX_DEPTH: Final = 250  # ormsgpack packs 255 levels and unpacks 1022
 # The marker bytes of msgpack's bin family: a text without them holds no bytes, and needs no second walk.
 _BIN_MARKERS: Final = (b"\xc4", b"\xc5", b"\xc6")
@@ -114,9 +114,9 @@ def _names_a_class(payload: list[Value]) -> bool:
 
 
 def _wrap_bytes(value: Value, depth: int = 0) -> Value:
-    """The same value, every bytes object an `Opaque`; parts without any are shared. ValueError past `_MAX_DEPTH`."""
-    if depth > _MAX_DEPTH:
-        raise ValueError(f"bytes nested deeper than {_MAX_DEPTH} levels")
+    """The same value, every bytes object an `Opaque`; parts without any are shared. ValueError where too deep."""
+    if depth > _MAX_BYTES_DEPTH:
+        raise ValueError(f"bytes nested deeper than {_MAX_BYTES_DEPTH} levels")
     if type(value) is bytes:
         return Opaque("bytes", value)
     if type(value) is list:
