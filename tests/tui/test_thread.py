@@ -80,12 +80,12 @@ async def test_the_old_state_stays_dimmed_while_another_is_read() -> None:
         await it.pilot.press("comma")
         await it.pilot.pause()
         diff = it.screen.query_one(DiffView)
-        assert diff.has_class("-stale")
+        assert diff.stale
         assert diff.row_count > 0
         it.session.gate.set()
         it.session.gate = None
         await it.rest()
-        assert not diff.has_class("-stale")
+        assert not diff.stale
 
 
 async def test_events_are_reached_with_less_and_greater() -> None:

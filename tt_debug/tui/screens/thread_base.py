@@ -5,7 +5,8 @@ Owns reading the thread and its details; moving, panels, editing and running are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +35,7 @@ from tt_debug.tui.widgets.graph_view import GraphView
 from tt_debug.tui.widgets.live_view import LiveView
 from tt_debug.tui.widgets.messages_view import MessagesView
 from tt_debug.tui.widgets.meta_view import MetaView
+from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
 from tt_debug.tui.widgets.timeline import Timeline
@@ -41,6 +43,10 @@ from tt_debug.tui.widgets.writes_view import WritesView
 
 REST: Final = 0.05
 """Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
+
+
+LARGE: Final = 2000
+"""Checkpoints from which on Python's collector would be felt."""
 
 
 class ThreadRead(Message):
@@ -68,6 +74,26 @@ class FactsRead(Message):
         self.facts = facts
 
 
+class TabViews:
+    """The panels beside the graph."""
+
+    def __init__(self) -> None:
+        self.state = StateView(id="state")
+        self.messages = MessagesView(id="messages")
+        self.writes = WritesView(id="writes")
+        self.meta = MetaView(id="meta")
+        self.live = LiveView(id="live")
+        self.diff = DiffView(id="diff")
+
+    def __iter__(self) -> Iterator[PieceView]:
+        """In the order they stand in, with room for two the diff below or right of the other."""
+        return iter((self.state, self.messages, self.writes, self.meta, self.live, self.diff))
+
+    def named(self, name: str) -> PieceView:
+        """The panel of that id."""
+        return next(view for view in self if view.id == name)
+
+
 class ThreadBase(BaseScreen):
     """State and reading. The parts call `read`, `select_ref` and `show_line`."""
 
@@ -75,6 +101,10 @@ class ThreadBase(BaseScreen):
         super().__init__()
         self.store = store
         self.thread = thread
+        # Kept at hand: looking them up by a selector costs more than a move of the cursor.
+        self.graph = GraphView(id="graph")
+        self.views = TabViews()
+        self.timeline = Timeline(id="timeline")
         self.view: ThreadView | None = None
         self.trunk: Ref | None = None
         self.unfolded: frozenset[Ref] = frozenset()
@@ -90,30 +120,20 @@ class ThreadBase(BaseScreen):
         self.moments: Sequence[Moment] = ()
         self._trunk_line = HistoryLine()
         self._rest: Timer | None = None
-        self._asked: set[Ref] = set()
+        self._asked: set[tuple[str, Ref]] = set()
 
     @property
     def session(self) -> Session:
         """The store's session."""
         return self.store.session
 
-    @property
-    def graph(self) -> GraphView:
-        """The graph's widget."""
-        return self.query_one(GraphView)
-
     def compose_body(self) -> ComposeResult:
         """The graph, one of the tabs or two, the timeline, the search line."""
         with Container(id="thread-body"):
-            yield GraphView(id="graph")
+            yield self.graph
             with Container(id="thread-side"):
-                yield StateView(id="state")
-                yield MessagesView(id="messages")
-                yield WritesView(id="writes")
-                yield MetaView(id="meta")
-                yield LiveView(id="live")
-                yield DiffView(id="diff")
-        yield Timeline(id="timeline")
+                yield from self.views
+        yield self.timeline
         yield Input(placeholder="text to look for", id="search", compact=True)
 
     # --- the thread
@@ -146,6 +166,9 @@ class ThreadBase(BaseScreen):
         if grown:
             # A checkpoint that stood at the end has been answered, retried or gone on from.
             self._asked.clear()
+        if len(reading.view.headers) > LARGE:
+            # A full collection walks every header: 200 ms for 20,000, in the middle of a key. They are in no cycle.
+            gc.freeze()
         select = event.select or (self.selected if first else None)
         if first and select is None:
             select = reading.view.head
@@ -235,11 +258,11 @@ class ThreadBase(BaseScreen):
             return
         step = self.view.headers[self.selected].step
         self.tt.tour_saw(f"step {step}")
-        messages = self.query_one(MessagesView)
+        messages = self.views.messages
         wanted = Wanted(
             self.selected,
             self.pin if self.pin != self.selected else None,
-            self.query_one("#state", StateView).folds,
+            self.views.state.folds,
             messages.text_width if messages.display else None,
             messages.opened,
             self.tt.glyphs,
@@ -261,13 +284,13 @@ class ThreadBase(BaseScreen):
         graph = self.graph
         top = graph.scroll_offset.y
         rows = graph.items[top : top + graph.scrollable_content_region.height]
-        refs = [item.ref for item in rows if item.kind == "checkpoint" and item.ref not in self.facts.changed]
         stopped = (Status.FAILED, Status.WAITING)
-        ends = [item.ref for item in rows if item.kind == "next" and item.status in stopped]
-        ends = [ref for ref in ends if ref not in self._asked]
-        self._asked.update(ends)
+        wanted = [(item.kind, item.ref) for item in rows if item.kind == "checkpoint" or item.status in stopped]
+        fresh = [each for each in wanted if each not in self._asked and each[0] in ("checkpoint", "next")]
+        self._asked.update(fresh)
+        refs = [ref for kind, ref in fresh if kind == "checkpoint" and ref not in self.facts.changed]
+        ends = [ref for kind, ref in fresh if kind == "next"]
         if refs or ends:
-            # Replaced while it waits when the cursor rests elsewhere: rows out of view are read when they come back.
             work = partial(read_row_facts, self.session, refs, ends)
             self.tt.loader.call(self, "rows", work, FactsRead, prefetch=True)
 

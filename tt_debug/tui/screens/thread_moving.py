@@ -15,7 +15,6 @@ from tt_debug.tui.rows.graph import GraphItem
 from tt_debug.tui.rows.line import next_event, place
 from tt_debug.tui.screens.thread_panels import ThreadPanels
 from tt_debug.tui.widgets.diff_view import DiffView
-from tt_debug.tui.widgets.messages_view import MessagesView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
 
@@ -146,7 +145,7 @@ class ThreadMoving(ThreadPanels):
         elif self.line and item.ref == self.line[-1] and item.ref != self.trunk:
             self.lay_out(trunk=item.ref, select=item.ref)
         else:
-            self.query_one(f"#{self.tab}").focus()
+            self.views.named(self.tab).focus()
 
     @on(RowView.Opened, "#state")
     @on(RowView.Opened, "#meta")
@@ -159,7 +158,7 @@ class ThreadMoving(ThreadPanels):
     def _change_opened(self, event: RowView.Opened) -> None:
         """Write a text out in full; for any other value go to its place in the state."""
         event.stop()
-        diff = self.query_one(DiffView)
+        diff = self.views.diff
         row = diff.current()
         if row is None or row.kind == "rest":
             return
@@ -169,14 +168,14 @@ class ThreadMoving(ThreadPanels):
     @on(RowView.Opened, "#messages")
     def _message_opened(self, event: RowView.Opened) -> None:
         event.stop()
-        messages = self.query_one(MessagesView)
+        messages = self.views.messages
         path = messages.current()
         if not messages.toggle() and path is not None:
             self._to_state(path)
 
     def _to_state(self, path: tuple[str | int, ...]) -> None:
         self.action_tab("state")
-        self.query_one("#state", StateView).go_to(path)
+        self.views.state.go_to(path)
 
     # --- pinning
 

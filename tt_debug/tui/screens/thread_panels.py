@@ -16,16 +16,9 @@ from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import Details
-from tt_debug.tui.widgets.diff_view import DiffView
-from tt_debug.tui.widgets.live_view import LiveView
-from tt_debug.tui.widgets.messages_view import MessagesView
-from tt_debug.tui.widgets.meta_view import MetaView
-from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.row_view import RowView
-from tt_debug.tui.widgets.state_view import StateView
 from tt_debug.tui.widgets.timeline import Timeline
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
-from tt_debug.tui.widgets.writes_view import WritesView
 
 TABS: Final = (
     ("state", "2 State"),
@@ -78,7 +71,7 @@ class ThreadPanels(ThreadBase):
     def action_tab(self, name: str) -> None:
         """Show a tab and give it the focus."""
         self.show_tab(name)
-        self.query_one(f"#{name}").focus()
+        self.views.named(name).focus()
 
     def act_pane_next_tab(self) -> None:
         """The tab to the right."""
@@ -94,7 +87,7 @@ class ThreadPanels(ThreadBase):
         in_tab = self.focused is not None and self.focused.id == self.tab
         self.show_tab(names[(at + by) % len(names)])
         if in_tab:
-            self.query_one(f"#{self.tab}").focus()
+            self.views.named(self.tab).focus()
 
     def show_tab(self, name: str) -> None:
         """Put a tab on top; the focus stays where it is unless its panel goes."""
@@ -102,10 +95,10 @@ class ThreadPanels(ThreadBase):
             self.tab = name
         shown = self._on_top()
         focused = self.focused.id if self.focused is not None else None
-        for each, _ in TABS:
-            self.query_one(f"#{each}").display = each in shown
+        for view in self.views:
+            view.display = view.id in shown
         if focused in {each for each, _ in TABS} and focused not in shown:
-            self.query_one(f"#{self.tab}").focus()
+            self.views.named(self.tab).focus()
         self.show_titles()
 
     def _on_top(self) -> set[str]:
@@ -127,7 +120,7 @@ class ThreadPanels(ThreadBase):
     def show_titles(self) -> None:
         """The tabs in the border of what is on top, and what is compared."""
         for name in self._on_top():
-            view = self.query_one(f"#{name}", PieceView)
+            view = self.views.named(name)
             if name == "diff" and not self.narrow:
                 view.border_title = Content("3 Diff") + self._compared(30)
                 view.border_subtitle = Content(self._counts())
@@ -153,7 +146,7 @@ class ThreadPanels(ThreadBase):
         return shown
 
     def _has_run(self) -> bool:
-        return self.query_one(LiveView).row_count > 0 or bool(self.running_text)
+        return self.views.live.row_count > 0 or bool(self.running_text)
 
     def _compared(self, most: int) -> Content:
         if self.details is None or self.details.base is None:
@@ -227,7 +220,7 @@ class ThreadPanels(ThreadBase):
         self.query_one(TitleBar).show(title)
         seconds = self.moments[at].seconds if at < len(self.moments) else None
         took = f" {delta_text(seconds)}" if seconds is not None else ""
-        self.query_one(Timeline).show(self.moments, at, f"{at + 1}/{count}{took}" if count else "")
+        self.timeline.show(self.moments, at, f"{at + 1}/{count}{took}" if count else "")
 
     @on(Timeline.Moved)
     def _timeline_moved(self, event: Timeline.Moved) -> None:
@@ -237,20 +230,19 @@ class ThreadPanels(ThreadBase):
 
     def mark_stale(self, stale: bool) -> None:
         """Dim the panels while another checkpoint is being read."""
-        for name, _ in TABS[:-1]:
-            self.query_one(f"#{name}").set_class(stale, "-stale")
+        for view in self.views:
+            view.set_stale(stale and view is not self.views.live)
 
     def show_details(self, details: Details) -> None:
         """Fill every panel."""
         self.mark_stale(False)
         children = len(self.view.children(details.ref)) if self.view is not None else 0
-        state = self.query_one("#state", StateView)
-        state.show(details.checkpoint.state, details.nodes)
-        state.mark(details.marks)
-        self.query_one(DiffView).show_rows(details.rows, safe_text(details.problem))
-        self.query_one(MessagesView).show(details.turns, details.transcript, details.width)
-        self.query_one(WritesView).show(details.checkpoint, details.parent, details.steps)
-        self.query_one(MetaView).show_checkpoint(details.checkpoint, children)
+        self.views.state.show(details.checkpoint.state, details.nodes)
+        self.views.state.mark(details.marks)
+        self.views.diff.show_rows(details.rows, safe_text(details.problem))
+        self.views.messages.show(details.turns, details.transcript, details.width)
+        self.views.writes.show(details.checkpoint, details.parent, details.steps)
+        self.views.meta.show_checkpoint(details.checkpoint, children)
         self.show_titles()
 
     def show_problem(self, kind: str, text: str) -> None:
@@ -263,8 +255,6 @@ class ThreadPanels(ThreadBase):
                 return
         self.details = None
         self.mark_stale(False)
-        for name, _ in TABS[:-1]:
-            view = self.query_one(f"#{name}")
-            if isinstance(view, (StateView, DiffView, MessagesView, WritesView)):
-                view.show_problem(shown)
+        for view in (self.views.state, self.views.diff, self.views.messages, self.views.writes, self.views.meta):
+            view.show_problem(shown)
         self.show_titles()

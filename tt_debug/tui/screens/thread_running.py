@@ -26,7 +26,6 @@ from tt_debug.tui.draft import EditOutcome
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.times import clock_text
 from tt_debug.tui.screens.thread_editing import ThreadEditing
-from tt_debug.tui.widgets.live_view import LiveView
 
 TICK: Final = 0.5
 """Seconds between two looks at the clock: an animation would cost 4 to 8 % of a core."""
@@ -193,7 +192,7 @@ class ThreadRunning(ThreadEditing):
                 self._node = str(event.fields.get("node", ""))
             elif event.kind in MOVES:
                 self._node = ""
-        self.query_one(LiveView).add(events)
+        self.views.live.add(events)
         if any(event.kind in MOVES for event in events) and self._plan is not None:
             self.read(trunk=self._plan.thread, to_head=self.following)
         self._show_live()

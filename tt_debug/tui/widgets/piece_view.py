@@ -25,6 +25,15 @@ class PieceView(RowView):
     }
     """
 
+    stale = False
+    """Whether it shows something older than what the cursor is on; drawn dim."""
+
+    def set_stale(self, stale: bool) -> None:
+        """Draw it dim, or no longer. Not a class: styling a panel anew costs more than drawing it."""
+        if stale != self.stale:
+            self.stale = stale
+            self.refresh()
+
     def piece_line(self, row: int, width: int) -> Line:
         """The row in at most ``width`` cells, its text safe to show."""
         raise NotImplementedError
@@ -35,6 +44,9 @@ class PieceView(RowView):
 
     def segments(self, line: Iterable[Piece]) -> list[Segment]:
         """Pieces in the present theme."""
+        if self.stale:
+            dim = Style(dim=True)
+            return [Segment(piece.text, (self._style(piece.ink) or Style()) + dim) for piece in line]
         return [Segment(piece.text, self._style(piece.ink)) for piece in line]
 
     def _style(self, ink: str) -> Style | None:
