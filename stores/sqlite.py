@@ -302,9 +302,15 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+    # One text that is no UTF-8 would fail every row read with it; its bytes stay known as half surrogates.
+    db.text_factory = _text
     if "mode=ro" in query:
         db.execute("PRAGMA query_only = ON")
     return db
+
+
+def _text(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
 
 
 def _is_wal(path: Path) -> bool:

@@ -63,7 +63,7 @@ def edited_row(
         # The runtime looks only at nodes that these channels wake: without the base's own, nothing would run.
         made["updated_channels"] = msgpack.encode(sorted({*updated, *edited}))
     blob = splice.join_map(_merged(parts, made))
-    return CheckpointRow(base.ns, birth.id, birth.parent, base.type, blob, _metadata(base, birth, edited))
+    return CheckpointRow(base.ns, birth.id, birth.parent, base.type, blob, _metadata(base, birth, edited), base.sealed)
 
 
 def _merged(parts: Mapping[str, Entry], made: Mapping[str, bytes | None]) -> list[Entry]:

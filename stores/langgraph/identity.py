@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import Final
 
 from stores.langgraph.next import PUSH, Due, Place, Triggers, due_tasks, node_of, pull_path, woken_by
-from stores.langgraph.rows import NULL_TASK, RETURN, START, Outline, WriteRow
+from stores.langgraph.outline import Outline
+from stores.langgraph.rows import NULL_TASK, RETURN, START, WriteRow
 
 UPDATE_PATH: Final = "~__interrupt__, "
 CALL_PATH: Final = f"~{PUSH}, ~"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stores.langgraph.next import Triggers, node_of
-from stores.langgraph.rows import Outline, outline
+from stores.langgraph.outline import Outline, outline_of
 from stores.langgraph.skeleton import Key, level_of
 from stores.langgraph.tables import Tables
 
@@ -70,6 +70,6 @@ class Lore:
             for thread, key in tables.newest(db, _MOST):
                 newest.setdefault((thread, level_of(key.ns)), key)
             stored = [(thread, key, tables.checkpoint(db, thread, key)) for (thread, _), key in newest.items()]
-            self._known = [History(thread, key, outline(row)) for thread, key, row in stored if row is not None]
+            self._known = [History(thread, key, outline_of(row)) for thread, key, row in stored if row is not None]
             self._stamp = stamp
         return self._known

@@ -15,7 +15,8 @@ from uuid import UUID, uuid5
 
 import xxhash
 
-from stores.langgraph.rows import END, PREVIOUS, START, TASKS, Outline
+from stores.langgraph.outline import Outline
+from stores.langgraph.rows import END, PREVIOUS, START, TASKS
 from stores.model import Value
 
 PULL: Final = "__pregel_pull"

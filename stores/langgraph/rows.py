@@ -1,19 +1,18 @@
-"""Rows of LangGraph's tables, and what a checkpoint row says about its step without its values being built.
+"""Rows of LangGraph's tables, and the values in them.
 
-Owns the (type, bytes) pair and which channels are state; refuses SQL, and refuses to know what runs next.
+Owns the (type, bytes) pair and which channels are state; refuses SQL, and what a row says about its step.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from stores.codec import msgpack
 from stores.errors import Corrupt
-from stores.model import Opaque, Tagged, Value
+from stores.model import Opaque, Value
 
 START: Final = "__start__"
 END: Final = "__end__"
@@ -30,13 +29,13 @@ CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, RE
 
 _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
 _CONTROL_PREFIXES: Final = ("branch:", "join:", "start:")
-NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
-# In versions_seen beside the nodes.
-NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"})
 
 
 class CheckpointRow(NamedTuple):
-    """One row of ``checkpoints``, as stored; the thread is known from where it was asked for."""
+    """One row of ``checkpoints``; the thread is known from where it was asked for.
+
+    ``sealed`` marks one that is stored encrypted and stands here opened.
+    """
 
     ns: str
     id: str
@@ -44,6 +43,7 @@ class CheckpointRow(NamedTuple):
     type: str | None
     blob: bytes
     metadata: bytes | str | None
+    sealed: bool = False
 
 
 class WriteRow(NamedTuple):
@@ -61,35 +61,13 @@ class WriteRow(NamedTuple):
         return self.path, self.task, self.idx
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
-
-    ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
-    ``sends`` are the nodes of the pending Sends in order; without ``has_sends`` a row older than format 4 leaves them
-    to what its parent's tasks wrote. ``snapshot`` is set when a delta channel stands here in
-    full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a row that can be read.
-    """
-
-    v: int = 4
-    created: datetime | None = None
-    available: Mapping[str, Value] = field(default_factory=dict)
-    channels: frozenset[str] = frozenset()
-    seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    sends: tuple[str, ...] = ()
-    has_sends: bool = True
-    snapshot: bool = False
-    problem: str | None = None
-    odd: str | None = None
-
-
 def decode_typed(kind: str | None, data: bytes | str | None, decoder: msgpack.Decoder) -> Value:
     """The value of a (type, bytes) pair. Raises Corrupt; what is not decoded on purpose becomes `Opaque`."""
-    raw = data.encode() if isinstance(data, str) else (data or b"")
+    raw = as_bytes(data)
     if kind == "msgpack":
         return decoder.decode(raw)
     if kind == "json":
-        return _loads(raw)
+        return loads(raw)
     if kind in ("null", "empty") or (kind is None and not raw):
         return None
     if kind in ("bytes", "bytearray"):
@@ -102,10 +80,10 @@ def decode_value(kind: str | None, data: bytes | str | None, decoder: msgpack.De
     try:
         return decode_typed(kind, data, decoder)
     except Corrupt:
-        return Opaque("undecodable", data.encode() if isinstance(data, str) else (data or b""))
+        return Opaque("undecodable", as_bytes(data))
 
 
-def _loads(raw: bytes) -> Value:
+def loads(raw: bytes) -> Value:
     """JSON as Python's json.dumps writes it: NaN and lone surrogates are possible, so orjson cannot read it."""
     try:
         return json.loads(raw)
@@ -118,54 +96,26 @@ def read_metadata(raw: bytes | str | None) -> tuple[dict[str, Value], str | None
     if not raw:
         return {}, None
     try:
-        found = json.loads(raw)
+        found = json.loads(as_bytes(raw))
     except (ValueError, RecursionError):
         # Savers before 3.0 wrote msgpack under the same column for a while; it is not needed to list a row.
         return {}, "its metadata cannot be read"
     return (found, None) if isinstance(found, dict) else ({}, "its metadata is no object")
 
 
-def outline(row: CheckpointRow) -> Outline:
-    """What the row says about its step; a row that cannot be read has only a ``problem``."""
-    try:
-        if row.type == "msgpack":
-            content = msgpack.shallow(_bytes(row.blob))
-        elif row.type == "json":
-            content = _loads(_bytes(row.blob))
-        else:
-            form = f"as {row.type}" if row.type else "without a type"
-            return Outline(problem=f"stored {form}: its state and next nodes cannot be read")
-    except Corrupt as error:
-        return Outline(problem=f"cannot be decoded: {error}")
-    parts = [content.get(name) for name in ("channel_values", "channel_versions")] if isinstance(content, dict) else []
-    if not parts or not all(isinstance(part, dict) for part in parts):
-        return Outline(problem="its content is not a checkpoint")
-    found = _outline(content)
-    inside = content.get("id")
-    if inside != row.id:
-        return replace(found, odd=f"it holds the content of checkpoint {inside}")
-    if found.v > NEWEST_FORMAT:
-        later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
-        return replace(found, odd=later)
-    return found
+def as_bytes(stored: bytes | str | float | None) -> bytes:
+    """A stored value's bytes; another writer may have stored text or a number where bytes belong."""
+    if isinstance(stored, bytes):
+        return stored
+    # Readers keep bytes that are no UTF-8 as half surrogates: here they become the same bytes again.
+    return b"" if stored is None else str(stored).encode("utf-8", "surrogateescape")
 
 
-def _outline(content: Mapping[str, Value]) -> Outline:
-    versions = content["channel_versions"]
-    values = mapping(content.get("channel_values"))
-    seen = {node: channels for node, channels in mapping(content.get("versions_seen")).items() if node not in NOT_NODES}
-    pending = content.get("pending_sends") or values.get(TASKS)
-    v = content["v"] if isinstance(content.get("v"), int) else 4
-    return Outline(
-        v=v,
-        created=read_time(content.get("ts")),
-        available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
-        channels=frozenset(versions) | frozenset(values),
-        seen={node: mapping(channels) for node, channels in seen.items()},
-        sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
-        has_sends="pending_sends" in content,
-        snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
-    )
+def as_text(stored: object) -> str:
+    """A stored name's text, where another writer may have stored bytes, a number or nothing."""
+    if isinstance(stored, str):
+        return stored
+    return stored.decode("utf-8", "replace") if isinstance(stored, bytes) else "" if stored is None else str(stored)
 
 
 def mapping(value: Value) -> Mapping[str, Value]:
@@ -179,45 +129,6 @@ def read_time(text: Value) -> datetime | None:
         return datetime.fromisoformat(text).astimezone(UTC) if isinstance(text, str) else None
     except ValueError:
         return None
-
-
-def _bytes(blob: bytes | str | None) -> bytes:
-    return blob.encode() if isinstance(blob, str) else (blob or b"")
-
-
-def _plain(value: Value) -> Value:
-    """A shallowly decoded value in full, one level of class removed."""
-    if isinstance(value, Opaque) and value.kind == "extension":
-        value = msgpack.Decoder().extension(value.tag[0], value.data)
-    return value.value if isinstance(value, Tagged) else value
-
-
-def _is_available(name: str, value: Value, v: int) -> bool:
-    """Whether a node waiting on this channel may run (langgraph 1.2 channels/*.py, ``is_available``)."""
-    if value is None and v < 3:
-        return False  # an empty channel: edges are named by their source and hold its name
-    if name.startswith("join:"):
-        if _is_deferred(value):
-            return bool(value[1])
-        arrived = _plain(value)
-        wanted = name.split(":", 2)[1]
-        # Names may hold a "+", so the joined text is compared, whatever the order of arrival.
-        return isinstance(arrived, list) and sorted("+".join(map(str, arrived))) == sorted(wanted)
-    if name.startswith("branch:to:") and _is_deferred(value):
-        return bool(value[1])
-    return True
-
-
-def _is_deferred(value: Value) -> bool:
-    return isinstance(value, list) and len(value) == 2 and isinstance(value[1], bool)
-
-
-def send_node(send: Value) -> str:
-    """The node that a Send is for, "?" where it does not say."""
-    plain = _plain(send)
-    if isinstance(plain, dict):  # LangGraph JS, and lc:2 JSON
-        return str(plain.get("node") or mapping(plain.get("kwargs")).get("node") or "?")
-    return str(plain[0]) if isinstance(plain, list) and plain else "?"
 
 
 def is_control(name: str) -> bool:

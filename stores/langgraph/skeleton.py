@@ -22,13 +22,14 @@ class Key(NamedTuple):
 class Skeleton:
     """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level.
 
-    ``children`` has an entry only where there are any.
+    ``children`` has an entry only where there are any; ``circling`` are those whose ancestors lead back to them.
     """
 
     order: tuple[Key, ...]
     parents: Mapping[Key, str | None]
     children: Mapping[Key, Sequence[Key]]
     newest: Mapping[str, Key]
+    circling: frozenset[Key] = frozenset()
 
     @property
     def has_child(self) -> Collection[Key]:
@@ -73,12 +74,30 @@ def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     for key in order:
         if (parent := parents[key]) is not None:
             children.setdefault(Key(parent, key.ns), []).append(key)
+    circling: frozenset[Key] = frozenset()
     if any(parent is not None and parent >= key.id for key, parent in parents.items()):
+        circling = _circling(parents)
         order = _children_first(order, parents)
     newest: dict[str, Key] = {}
     for key in order:
         newest.setdefault(level_of(key.ns), key)
-    return Skeleton(tuple(order), parents, children, newest)
+    return Skeleton(tuple(order), parents, children, newest, circling)
+
+
+def _circling(parents: Mapping[Key, str | None]) -> frozenset[Key]:
+    """Each key walked from once: what a walk meets again within itself is a circle."""
+    walked: dict[Key, int] = {}
+    found: set[Key] = set()
+    for number, start in enumerate(parents):
+        at = start
+        way: list[Key] = []
+        while at in parents and at not in walked:
+            walked[at] = number
+            way.append(at)
+            at = Key(parents[at] or "", at.ns)
+        if walked.get(at) == number:
+            found.update(way[way.index(at) :])
+    return frozenset(found)
 
 
 def _children_first(order: list[Key], parents: Mapping[Key, str | None]) -> list[Key]:

@@ -6,6 +6,7 @@ Owns paging and what is kept between calls; refuses to read rows itself: that is
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 from collections import OrderedDict
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from stores import ids
+from stores.codec.aes import KEY_VARIABLE, Seal
 from stores.codec.msgpack import Decoder
-from stores.errors import Invalid, NotFound, ReadOnly, Unsupported
+from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
 from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Memory, Steps
+from stores.langgraph.survey import survey
 from stores.langgraph.tables import Tables, ThreadRow
 from stores.langgraph.thread import ThreadReading
 from stores.langgraph.write import Forking
@@ -43,8 +46,9 @@ class LangGraphStore:
         self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
         self._decoders: OrderedDict[str, Decoder] = OrderedDict()
         self._reader = open_reading(path)
+        self._seal, problem = _seal(os.environ.get(KEY_VARIABLE))
         try:
-            found = self._reader.read(Tables.of)
+            found, notices = self._reader.read(lambda db: _first_look(db, self._seal, problem))
         except BaseException:
             self._reader.close()
             raise
@@ -55,7 +59,7 @@ class LangGraphStore:
             capabilities=_CAPABILITIES if found.is_current else _CAPABILITIES - {Capability.FORK},
             read_only=read_only,
             path=str(path),
-            notices=_notices(found),
+            notices=notices,
         )
 
     @property
@@ -154,7 +158,7 @@ class LangGraphStore:
     ) -> Header:
         """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
         with self._writing() as db:
-            tables = Tables.of(db)
+            tables = Tables.of(db, self._seal)
             if not tables.is_current:
                 raise Unsupported(f"{self._path} was written by an early release of LangGraph: it can only be read")
             # Of its own, not what readers share: a wait for another writer keeps nobody from looking.
@@ -185,7 +189,7 @@ class LangGraphStore:
     def _ask(self, question: Callable[[sqlite3.Connection, Tables], T]) -> T:
         # A saver that opens the file meanwhile may add a column, so they are looked up on each snapshot (20 µs).
         with self._lock:
-            return self._reader.read(lambda db: question(db, Tables.of(db)))
+            return self._reader.read(lambda db: question(db, Tables.of(db, self._seal)))
 
     def _thread(self, db: sqlite3.Connection, tables: Tables, thread: str) -> ThreadReading:
         stamp = tables.count(db, thread)
@@ -210,13 +214,19 @@ def _keep(kept: OrderedDict[str, T], name: str, value: T) -> None:
         kept.popitem(last=False)
 
 
-def _notices(tables: Tables) -> tuple[str, ...]:
-    found = []
-    if not tables.has_writes:
-        found.append("The file has no table of writes: tasks, errors and questions are unknown.")
-    if not tables.is_current:
-        found.append("An early release of LangGraph wrote this file: it can be looked at, not forked.")
-    return tuple(found)
+def _seal(key: str | None) -> tuple[Seal | None, str | None]:
+    """What opens encrypted values, and why a key that was given does not."""
+    if not key:
+        return None, None
+    try:
+        return Seal(key), None
+    except StoreError as error:
+        return None, f"{error} ({error.hint})" if error.hint else str(error)
+
+
+def _first_look(db: sqlite3.Connection, seal: Seal | None, problem: str | None) -> tuple[Tables, tuple[str, ...]]:
+    tables = Tables.of(db, seal)
+    return tables, survey(db, tables, problem)
 
 
 def _check_limit(limit: int) -> None:

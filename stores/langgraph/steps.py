@@ -16,7 +16,8 @@ from stores.langgraph import rows, tasks
 from stores.langgraph.identity import Standing, with_paths
 from stores.langgraph.lore import Lore
 from stores.langgraph.next import Place, Triggers, due_tasks, learn
-from stores.langgraph.rows import INTERRUPT, TASKS, Outline, WriteRow
+from stores.langgraph.outline import Outline, outline_of, send_node
+from stores.langgraph.rows import INTERRUPT, TASKS, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.tables import Tables
 from stores.langgraph.tasks import Ran
@@ -93,7 +94,7 @@ class Steps:
         if row is None:
             return Card(Outline(problem="it is not in the file"), None, {}, 0, None)
         metadata, problem = rows.read_metadata(row.metadata)
-        card = Card(rows.outline(row), row.parent or None, metadata, size or 0, problem)
+        card = Card(outline_of(row), row.parent or None, metadata, size or 0, problem)
         self.memory.cards.put(self.thread, key, card)
         return card
 
@@ -132,7 +133,7 @@ class Steps:
             return outline
         written = self.tables.writes(self.db, self.thread, Key(card.parent, key.ns), values=True)
         sends = [row for row in sorted(written, key=WriteRow.order) if row.channel == TASKS]
-        nodes = (rows.send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
+        nodes = (send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
         return replace(outline, sends=tuple(nodes)) if sends else outline
 
     def _triggers(self, key: Key, outline: Outline) -> Triggers:

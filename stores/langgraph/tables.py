@@ -6,12 +6,13 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from stores.errors import Unsupported
-from stores.langgraph.rows import CheckpointRow, WriteRow
+from stores.codec.aes import Seal, is_sealed
+from stores.errors import Corrupt, Unsupported
+from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
 from stores.langgraph.skeleton import Key
 from stores.model import Ref
 from stores.sqlite_errors import is_damage
@@ -48,10 +49,11 @@ class Tables:
     has_writes: bool
     write_path: str
     write_type: str
+    seal: Seal | None = None
 
     @classmethod
-    def of(cls, db: sqlite3.Connection) -> Tables:
-        """The tables of an open file. Raises Unsupported when they are not LangGraph's."""
+    def of(cls, db: sqlite3.Connection, seal: Seal | None = None) -> Tables:
+        """The tables of an open file; ``seal`` opens what is encrypted. Raises Unsupported when they are others."""
         names = {table: _columns(db, table) for table in ("checkpoints", "writes")}
         if not recognises(names):
             raise Unsupported("no LangGraph tables here", hint="Give a file written by LangGraph's SqliteSaver.")
@@ -66,6 +68,7 @@ class Tables:
             has_writes={"thread_id", "task_id", "idx", "channel", "value"} <= writes,
             write_path="task_path" if "task_path" in writes else "''",
             write_type="type" if "type" in writes else "'json'",
+            seal=seal,
         )
 
     @property
@@ -78,11 +81,19 @@ class Tables:
         """Whether langgraph 0.1 wrote the file."""
         return self.id == "thread_ts"
 
+    @property
+    def addressed(self) -> str:
+        """The condition that a row of either table has an address: other writers may have stored no text there."""
+        return " AND ".join(f"typeof({column}) = 'text'" for column in ("thread_id", self.ns, self.id))
+
     def threads(self, db: sqlite3.Connection) -> list[ThreadRow]:
         """Every thread, newest write first; answered from the primary key's index, which holds the rowid too."""
-        question = f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints GROUP BY 1, 2"
+        question = (
+            f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints "
+            f"WHERE {self.addressed} GROUP BY 1, 2"
+        )
         found: dict[str, ThreadRow] = {}
-        for thread, ns, count, newest, written in db.execute(question):
+        for thread, ns, count, newest, written in filter(_is_text, db.execute(question)):
             row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written)
             before = found.get(thread)
             if before is not None:
@@ -98,17 +109,20 @@ class Tables:
 
     def skeleton(self, db: sqlite3.Connection, thread: str) -> list[tuple[str, str, str | None]]:
         """(ns, id, parent) of a thread's checkpoints. Where the table is damaged, what its index still tells."""
-        question = f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ?"
+        question = (
+            f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
+        )
         try:
-            return db.execute(question, (thread,)).fetchall()
+            found = filter(_is_text, db.execute(question, (thread,)))
+            return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
         return list(self._skeleton_of_damaged(db, thread))
 
     def _skeleton_of_damaged(self, db: sqlite3.Connection, thread: str) -> Iterator[tuple[str, str, str | None]]:
-        listed = db.execute(f"SELECT {self.ns}, {self.id} FROM checkpoints WHERE thread_id = ?", (thread,))
-        for ns, id in listed.fetchall():
+        question = f"SELECT {self.ns}, {self.id} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
+        for ns, id in filter(_is_text, db.execute(question, (thread,)).fetchall()):
             question = f"SELECT {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
             try:
                 found = db.execute(question, (thread, ns, id)).fetchone()
@@ -116,15 +130,15 @@ class Tables:
                 if not is_damage(error):
                     raise
                 found = None
-            yield ns, id, found[0] if found else None
+            yield ns, id, (as_text(found[0]) or None) if found else None
 
     def newest(self, db: sqlite3.Connection, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""
         question = (
             f"SELECT thread_id, {self.ns}, max({self.id}), max(rowid) FROM checkpoints "
-            "GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ?"
+            f"WHERE {self.addressed} GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ?"
         )
-        return [(thread, Key(id, ns)) for thread, ns, id, _ in db.execute(question, (limit,))]
+        return [(thread, Key(id, ns)) for thread, ns, id, _ in filter(_is_text, db.execute(question, (limit,)))]
 
     def last_rowid(self, db: sqlite3.Connection) -> int:
         """The number of the row that was stored last."""
@@ -133,7 +147,7 @@ class Tables:
 
     def count(self, db: sqlite3.Connection, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
-        question = f"SELECT count(*), max({self.id}) FROM checkpoints WHERE thread_id = ?"
+        question = f"SELECT count(*), max({self.id}) FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
         count, newest = db.execute(question, (thread,)).fetchone()
         return count, newest
 
@@ -146,7 +160,21 @@ class Tables:
         """One whole row."""
         what = f"{self.ns}, {self.id}, {self.parent}, {self.type}, checkpoint, {self.metadata}"
         found = self._one(db, what, thread, key)
-        return None if found is None else CheckpointRow(*found)
+        if found is None:
+            return None
+        ns, id, parent, stored, *rest = found
+        row = CheckpointRow(ns, id, as_text(parent) or None, as_text(stored) or None, *rest)
+        kind, blob = self._opened(row.type, row.blob)
+        return row if kind == row.type else row._replace(type=kind, blob=blob, sealed=True)
+
+    def _opened(self, kind: str | None, data: Any) -> tuple[str | None, Any]:
+        """A (type, bytes) pair without its encryption; as it is when there is no key, or the wrong one."""
+        if self.seal is None or kind is None or not is_sealed(kind) or not isinstance(data, bytes):
+            return kind, data
+        try:
+            return self.seal.open(kind, data)
+        except Corrupt:
+            return kind, data
 
     def _one(self, db: sqlite3.Connection, what: str, thread: str, key: Key) -> tuple[Any, ...] | None:
         question = f"SELECT {what} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
@@ -163,11 +191,19 @@ class Tables:
             f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
         )
         try:
-            return [WriteRow(*row) for row in db.execute(question, (thread, key.ns, key.id))]
+            found = db.execute(question, (thread, key.ns, key.id))
+            return [self._write(*row) for row in found]
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
             return []
+
+    def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
+        name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
+        if not value:
+            return WriteRow(*name)
+        kind, blob = self._opened(as_text(value[0]) or None, value[1])
+        return WriteRow(*name, kind, b"" if blob is None else blob)
 
     def task_owner(self, db: sqlite3.Connection, thread: str, ns: str, task: str) -> str | None:
         """The checkpoint in whose superstep a task ran, by what it wrote."""
@@ -187,11 +223,14 @@ class Tables:
         )
 
     def insert(self, db: sqlite3.Connection, thread: str, row: CheckpointRow) -> None:
-        """Append one checkpoint. A row of the same id is sqlite3's IntegrityError."""
+        """Append one checkpoint, encrypted if it was. A row of the same id is sqlite3's IntegrityError."""
+        kind, blob = row.type, row.blob
+        if row.sealed and self.seal is not None and kind is not None:
+            kind, blob = self.seal.close(kind, blob)
         db.execute(
             "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
             "metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (thread, *row),
+            (thread, row.ns, row.id, row.parent, kind, blob, row.metadata),
         )
 
     def copy(self, db: sqlite3.Connection, source: Ref, to: str) -> None:
@@ -213,6 +252,19 @@ def _copy(db: sqlite3.Connection, table: str, source: Ref, to: str, without: Col
         f"WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?{more}",
         (to, *source, *without),
     )
+
+
+def _is_text(row: Sequence[object]) -> bool:
+    """Whether the texts of a row are valid ones, which can be asked for."""
+    return all(part.isascii() or _encodes(part) for part in row if isinstance(part, str))
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:

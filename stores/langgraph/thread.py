@@ -99,8 +99,16 @@ class ThreadReading:
             status=status,
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
-            problem=card.outline.problem or card.problem or card.outline.odd or odd,
+            problem=card.outline.problem or card.problem or card.outline.odd or odd or self._lost(key, parent),
         )
+
+    def _lost(self, key: Key, parent: Key | None) -> str | None:
+        """What is wrong with where a checkpoint hangs."""
+        if parent is None or self.skeleton is None:
+            return None
+        if key in self.skeleton.circling:
+            return "its parents go round in a circle"
+        return None if parent in self.skeleton.parents else "its parent is not in the file"
 
     def _nodes(self, card: Card, parent: Key | None) -> tuple[str, ...]:
         """Who wrote a checkpoint: the tasks of its parent's superstep, or what its versions tell."""

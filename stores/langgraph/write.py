@@ -13,7 +13,8 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Conflict, Invalid, NotFound, Unsupported
 from stores.langgraph.copying import Owners, plan_copy
 from stores.langgraph.edit import Birth, edited_row
-from stores.langgraph.rows import NEWEST_FORMAT, TASKS, CheckpointRow, WriteRow
+from stores.langgraph.outline import NEWEST_FORMAT
+from stores.langgraph.rows import TASKS, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, enclosing
 from stores.langgraph.thread import ThreadReading
 from stores.model import Change, Ref

@@ -8,7 +8,8 @@ import pytest
 
 from stores.langgraph import tasks
 from stores.langgraph.next import Due, Place, due_tasks, learn
-from stores.langgraph.rows import NULL_TASK, CheckpointRow, Outline, WriteRow, outline
+from stores.langgraph.outline import Outline, outline_of
+from stores.langgraph.rows import NULL_TASK, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, build, enclosing, level_of
 from stores.langgraph.tasks import Ran, checkpoint_status, match, writers
 from stores.model import Interrupt, Status
@@ -101,7 +102,7 @@ def test_a_deferred_node_waits_until_all_is_finished() -> None:
     def woken(value: object) -> tuple[str, ...]:
         versions = {"branch:to:late": f"{1:032}.0.5"}
         content = {"v": 4, "channel_values": {"branch:to:late": value}, "channel_versions": versions}
-        found = outline(CheckpointRow("", ID, None, "json", _json(content), None))
+        found = outline_of(CheckpointRow("", ID, None, "json", _json(content), None))
         return tuple(task.node for task in due_tasks(PLACE, found, learn([found])))
 
     assert (woken([None, False]), woken([None, True]), woken(None)) == ((), ("late",), ("late",))

@@ -1,0 +1,135 @@
+"""What a checkpoint row says about its step without its values being built: channels, versions, pending Sends.
+
+Owns which channels hold something a node may wait for; refuses to know what runs next: `stores.langgraph.next`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from stores.codec import msgpack
+from stores.codec.aes import is_sealed
+from stores.errors import Corrupt
+from stores.langgraph.rows import TASKS, CheckpointRow, as_bytes, loads, mapping, read_time
+from stores.model import Opaque, Tagged, Value
+
+NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
+# In versions_seen beside the nodes.
+NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"})
+
+
+_PARTS: Final = ("channel_values", "channel_versions")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
+
+    ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
+    ``sends`` are the nodes of the pending Sends in order; without ``has_sends`` a row older than format 4 leaves them
+    to what its parent's tasks wrote. ``snapshot`` is set when a delta channel stands here in
+    full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a row that can be read.
+    """
+
+    v: int = 4
+    created: datetime | None = None
+    available: Mapping[str, Value] = field(default_factory=dict)
+    channels: frozenset[str] = frozenset()
+    seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    sends: tuple[str, ...] = ()
+    has_sends: bool = True
+    snapshot: bool = False
+    problem: str | None = None
+    odd: str | None = None
+
+
+def outline_of(row: CheckpointRow) -> Outline:
+    """What the row says about its step; a row that cannot be read has only a ``problem``."""
+    try:
+        if row.type == "msgpack":
+            content = msgpack.shallow(as_bytes(row.blob))
+        elif row.type == "json":
+            content = loads(as_bytes(row.blob))
+        else:
+            return Outline(problem=f"{_form(row.type)}: its state and next nodes cannot be read")
+    except Corrupt as error:
+        return Outline(problem=f"cannot be decoded: {error}")
+    if not isinstance(content, dict) or not all(isinstance(content.get(part, {}), dict) for part in _PARTS):
+        return Outline(problem="its content is not a checkpoint")
+    if "channel_versions" not in content:
+        return Outline(problem="its content is not a checkpoint")
+    found = _outline(content)
+    inside = content.get("id")
+    if inside != row.id:
+        return replace(found, odd=f"it holds the content of checkpoint {inside}")
+    if found.v > NEWEST_FORMAT:
+        later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
+        return replace(found, odd=later)
+    return found
+
+
+def _form(kind: str | None) -> str:
+    """How a row is stored that is not decoded."""
+    if not kind:
+        return "stored without a type"
+    if is_sealed(kind):
+        return "encrypted, and there is no key that opens it"
+    if kind == "pickle":
+        return "stored as a pickle, which is never opened, as that can run code"
+    return f"stored by another serializer than LangGraph's, as {kind}"
+
+
+def _outline(content: Mapping[str, Value]) -> Outline:
+    versions = content["channel_versions"]
+    values = mapping(content.get("channel_values"))
+    seen = {node: channels for node, channels in mapping(content.get("versions_seen")).items() if node not in NOT_NODES}
+    pending = content.get("pending_sends") or values.get(TASKS)
+    v = content["v"] if isinstance(content.get("v"), int) else 4
+    return Outline(
+        v=v,
+        created=read_time(content.get("ts")),
+        available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
+        channels=frozenset(versions) | frozenset(values),
+        seen={node: mapping(channels) for node, channels in seen.items()},
+        sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
+        has_sends="pending_sends" in content,
+        snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
+    )
+
+
+def _plain(value: Value) -> Value:
+    """A shallowly decoded value in full, one level of class removed."""
+    if isinstance(value, Opaque) and value.kind == "extension":
+        value = msgpack.Decoder().extension(value.tag[0], value.data)
+    return value.value if isinstance(value, Tagged) else value
+
+
+def _is_available(name: str, value: Value, v: int) -> bool:
+    """Whether a node waiting on this channel may run (langgraph 1.2 channels/*.py, ``is_available``)."""
+    if value is None and v < 3:
+        return False  # an empty channel: edges are named by their source and hold its name
+    if name.startswith("join:"):
+        if _is_deferred(value):
+            return bool(value[1])
+        arrived = _plain(value)
+        wanted = name.split(":", 2)[1]
+        # Names may hold a "+", so the joined text is compared, whatever the order of arrival.
+        return isinstance(arrived, list) and sorted("+".join(map(str, arrived))) == sorted(wanted)
+    if name.startswith("branch:to:") and _is_deferred(value):
+        return bool(value[1])
+    return True
+
+
+def _is_deferred(value: Value) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[1], bool)
+
+
+def send_node(send: Value) -> str:
+    """The node that a Send is for, "?" where it does not say."""
+    plain = _plain(send)
+    if isinstance(plain, dict):  # LangGraph JS, and lc:2 JSON
+        return str(plain.get("node") or mapping(plain.get("kwargs")).get("node") or "?")
+    return str(plain[0]) if isinstance(plain, list) and plain else "?"

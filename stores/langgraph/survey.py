@@ -1,0 +1,115 @@
+"""What is odd about a LangGraph file as a whole, in sentences that a user should see once.
+
+Owns the questions asked at opening and their cost; refuses to judge single rows: that is their headers' to say.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Final
+
+from stores.codec.aes import KEY_VARIABLE, is_sealed
+from stores.langgraph import skeleton
+from stores.langgraph.rows import as_bytes, read_metadata
+from stores.langgraph.tables import Tables
+from stores.sqlite_errors import is_damage
+
+# Above this many rows the questions that visit every one of them are not asked: 0.1 s each.
+_MANY: Final = 300_000
+_NEWEST: Final = 50
+_IN_THE_CLEAR: Final = "the names of threads, nodes and channels, and all metadata, lie in the file in clear text"
+
+
+def survey(db: sqlite3.Connection, tables: Tables, key_problem: str | None) -> tuple[str, ...]:
+    """The sentences. ``key_problem`` is why the key that was given cannot be used."""
+    found = list(_by_columns(tables))
+    try:
+        found += _encryption(db, tables, key_problem)
+        if tables.last_rowid(db) == 0:
+            found.append("There are no checkpoints in it.")
+        elif tables.last_rowid(db) <= _MANY:
+            found += _by_rows(db, tables)
+    except sqlite3.DatabaseError as error:
+        # What can be read is shown all the same; who reads the damaged part says so.
+        if not is_damage(error):
+            raise
+    return tuple(found)
+
+
+def _by_columns(tables: Tables) -> Iterator[str]:
+    if not tables.has_writes:
+        yield "The file has no table of writes: tasks, errors and questions are unknown."
+    if tables.is_first:
+        yield "An early release of LangGraph wrote this file: it can be looked at, not forked."
+    elif tables.metadata == "NULL":
+        yield (
+            "The table of checkpoints has no metadata: who wrote a checkpoint and why is unknown, steps are those of "
+            "the ids, and nothing can be forked."
+        )
+    elif not tables.is_current:
+        yield "The table of checkpoints lacks columns of LangGraph's: it can be looked at, not forked."
+
+
+def _encryption(db: sqlite3.Connection, tables: Tables, key_problem: str | None) -> Iterator[str]:
+    question = f"SELECT {tables.type}, {tables.metadata} FROM checkpoints ORDER BY rowid DESC LIMIT {_NEWEST}"
+    sealed = [metadata for kind, metadata in db.execute(question) if isinstance(kind, str) and is_sealed(kind)]
+    if not sealed:
+        return
+    told = any(read_metadata(as_bytes(one))[0].get("writes") for one in sealed)
+    clear = f"{_IN_THE_CLEAR}{', and there also what nodes wrote' if told else ''}."
+    if tables.seal is not None:
+        yield f"Values are encrypted, and shown by the key in {KEY_VARIABLE}; {clear}"
+    elif key_problem:
+        yield f"Values are encrypted, and stay closed: {key_problem}; {clear}"
+    else:
+        yield f"Values are encrypted: set {KEY_VARIABLE} to read them; {clear}"
+
+
+def _by_rows(db: sqlite3.Connection, tables: Tables) -> Iterator[str]:
+    nameless = _count(db, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
+    if nameless:
+        yield f"{_checkpoints(nameless)} have no text for an address and cannot be shown."
+    orphans = _count(
+        db,
+        f"SELECT count(*) FROM checkpoints AS child WHERE child.{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM "
+        f"checkpoints AS one WHERE one.thread_id = child.thread_id AND {_same(tables, 'one', 'child')} "
+        f"AND one.{tables.id} = child.{tables.parent})",
+    )
+    if orphans:
+        yield f"{_checkpoints(orphans)} name a parent that is not in the file."
+    circling = sum(_circling(db, tables))
+    if circling:
+        yield f"The parents of {_checkpoints(circling)} go round in a circle."
+    if late := _late(db, tables):
+        yield f"There are writes for {_checkpoints(late)} that are not in the file: deleted, or yet to be saved."
+
+
+def _circling(db: sqlite3.Connection, tables: Tables) -> Iterator[int]:
+    """How many checkpoints of each thread lie on a circle; every circle goes up by id somewhere."""
+    question = f"SELECT DISTINCT thread_id FROM checkpoints WHERE {tables.parent} >= {tables.id} AND {tables.addressed}"
+    for (thread,) in db.execute(question).fetchall():
+        yield len(skeleton.build(tables.skeleton(db, thread)).circling)
+
+
+def _late(db: sqlite3.Connection, tables: Tables) -> int:
+    if not tables.has_writes or _count(db, "SELECT max(rowid) FROM writes") > _MANY:
+        return 0
+    return _count(
+        db,
+        f"SELECT count(*) FROM (SELECT DISTINCT thread_id, {tables.ns}, {tables.id} FROM writes AS late WHERE NOT "
+        f"EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = late.thread_id AND "
+        f"{_same(tables, 'one', 'late')} AND one.{tables.id} = late.{tables.id}))",
+    )
+
+
+def _same(tables: Tables, one: str, other: str) -> str:
+    return f"{one}.{tables.ns} = {other}.{tables.ns}" if not tables.ns.startswith("'") else "1"
+
+
+def _count(db: sqlite3.Connection, question: str) -> int:
+    return db.execute(question).fetchone()[0] or 0
+
+
+def _checkpoints(count: int) -> str:
+    return "1 checkpoint" if count == 1 else f"{count} checkpoints"
