@@ -72,6 +72,10 @@ class RunStoreConformance:
         sample.put_definition(DEFINITION)
         sample.put_definition(DEFINITION)
         assert sample.definition(DEFINITION.hash).body == DEFINITION.body
+        known = sample.registered(DEFINITION.workflow_id, DEFINITION.version)
+        assert known is not None
+        assert known.hash == DEFINITION.hash
+        assert sample.registered(DEFINITION.workflow_id, "another") is None
         with pytest.raises(Conflict):
             sample.put_definition(Definition("cd" * 32, "trip", "1.0", "{}"))
         with pytest.raises(NotFound):

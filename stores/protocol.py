@@ -94,6 +94,10 @@ class RunStore(Store, Writer, Protocol):
 
     def definition(self, hash: str) -> Definition: ...
 
+    def registered(self, workflow_id: str, version: str) -> Definition | None:
+        """The one definition of that workflow and version, None when there is none."""
+        ...
+
     def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
         """Insert a pending run; ``first`` is a new thread's input checkpoint, in the same transaction."""
         ...

@@ -25,6 +25,7 @@ _RUN: Final = (
 )
 _ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 _ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
+_DEFINITION: Final = "SELECT hash, workflow_id, version, body, origin FROM definitions"
 
 
 class NativeRuns(NativeInbox):
@@ -38,12 +39,16 @@ class NativeRuns(NativeInbox):
     def definition(self, hash: str) -> Definition:
         """Raises NotFound."""
         with self._reading() as db:
-            row = db.execute(
-                "SELECT hash, workflow_id, version, body, origin FROM definitions WHERE hash = ?", (hash,)
-            ).fetchone()
+            row = db.execute(f"{_DEFINITION} WHERE hash = ?", (hash,)).fetchone()
         if row is None:
             raise NotFound(f"no workflow definition {hash}", hint="Run the workflow's file once to register it.")
         return Definition(*row)
+
+    def registered(self, workflow_id: str, version: str) -> Definition | None:
+        """None when nothing of that version has run here."""
+        with self._reading() as db:
+            row = db.execute(f"{_DEFINITION} WHERE workflow_id = ? AND version = ?", (workflow_id, version)).fetchone()
+        return None if row is None else Definition(*row)
 
     def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
         """Insert it as pending; raises Conflict for a thread that is busy, or exists where ``first`` would make it."""

@@ -34,7 +34,8 @@ class RunRequest:
     """What a user asks to be run. ``answer`` (a JSON value) is present only when ``has_answer``.
 
     ``action`` "run" starts ``thread`` with ``input``; "resume" goes on at the head ``ref``; "replay" runs again
-    from ``ref`` on a new thread. ``until`` stops before a node, ``single_step`` after one node.
+    from ``ref`` on a new thread. ``until`` stops before a node, ``single_step`` after one node. ``again`` is for a
+    batch that is repeated: a thread that was started with this very input is gone on with, or left when it is done.
     """
 
     action: Literal["run", "resume", "replay"]
@@ -49,6 +50,7 @@ class RunRequest:
     answered_by: str = ""
     workflow: Path | None = None
     graph: GraphTarget | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class RunPlan:
     """What would run, for the confirm dialog and exit 6. Nothing has happened yet.
 
     ``nodes`` are those that run first, in order as far as it is known; ``stops`` says in words where it ends.
-    ``calls`` are model calls, human tasks and other work seen on this path, one line each.
+    ``calls`` are model calls, human tasks and other work seen on this path, one line each. ``ended`` is what a
+    repeated request came to before: it runs nothing more.
     """
 
     title: str
@@ -71,6 +74,7 @@ class RunPlan:
     notes: tuple[str, ...] = ()
     definition: Definition | None = None  # what will run, for a workflow
     code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
+    ended: RunResult | None = None
 
     def lines(self) -> tuple[str, ...]:
         """The plan as text, one fact a line."""

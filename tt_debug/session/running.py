@@ -42,7 +42,9 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
 
 
 def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
-    """Run the plan in a child process and wait for its end."""
+    """Run the plan in a child process and wait for its end. One that ended before runs nothing and tells nothing."""
+    if plan.ended is not None:
+        return plan.ended
     if isinstance(store, RunStore):
         from tt_debug.session import workflow_runs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stores.errors import Conflict
@@ -17,7 +17,7 @@ from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcomi
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
-from tt_debug.session import addresses, asking, forking, heads
+from tt_debug.session import asking, forking, heads, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
@@ -44,8 +44,14 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
         if given is None:
             raise UsageError("a new thread needs a workflow to run", hint="give --workflow FILE")
         workflow = load_workflow(given)
-        start = _new_thread(store, workflow, request)
-        return _plan(request, workflow, start)
+        starting.check_new(store, workflow, given)
+        before = starting.started_before(store, request) if request.again else None
+        if before is None:
+            name = starting.name_of(store, workflow, request)
+            return _plan(request, workflow, _Start(name, request.input, (workflow.start,)))
+        if done := starting.done_before(store, request, before):
+            return done
+        request = replace(request, action="resume", ref=before.ref)
     ref = _required(request.ref)
     view = open_view(store, journal, ref.thread)
     workflow = _workflow_for(store, view, ref, given)
@@ -76,20 +82,6 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
     )
     ended = run_workflow(job, on_event)
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
-
-
-def _new_thread(store: Store, workflow: Workflow, request: RunRequest) -> _Start:
-    thread = request.thread or _free_thread(store, workflow.workflow_id)
-    if addresses.thread_exists(store, thread):
-        raise Conflict(f"thread {thread!r} exists already", hint="give another --thread, or resume that one")
-    return _Start(thread, request.input, (workflow.start,))
-
-
-def _free_thread(store: Store, workflow_id: str) -> str:
-    number = 1
-    while addresses.thread_exists(store, f"{workflow_id}-{number}"):
-        number += 1
-    return f"{workflow_id}-{number}"
 
 
 def _replayed(store: Store, view: ThreadView, request: RunRequest) -> _Start:
