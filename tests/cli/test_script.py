@@ -146,7 +146,12 @@ def test_one_thread_per_line_of_a_file(shell: Shell, tmp_path: Path) -> None:
     assert [(event["thread"], event["status"]) for event in ended] == [("ada", "done"), ("bob", "done")]
     assert shell.data("show", store, "bob", "--path", "n")["value"] == 7
     assert {run["status"] for run in shell.data("runs", store)} == {"done"}
-    assert shell.events(*words, code=4) == []
+    with people.open("a") as more:
+        more.write('{"who": {"id": "cy"}, "n": 7}\n')
+    events = shell.events(*words)
+    assert {event["thread"] for event in events if event["event"] == "step_started"} == {"cy"}
+    last = [(event["thread"], event["status"]) for event in events if event["event"] == "run_ended"]
+    assert last == [("ada", "done"), ("bob", "done"), ("cy", "done")]
 
 
 def test_a_step_at_a_time(shell: Shell, tmp_path: Path) -> None:

@@ -134,11 +134,10 @@ def _sentence(error: Exception) -> str:
 
 
 def _details(error: Exception) -> tuple[str, ...]:
-    if isinstance(error, debugger.DefinitionError):
-        return error.problems
     if isinstance(error, debugger.DefinitionChanged):
         return error.differences
-    return ()
+    # Of a definition, or of a file of inputs.
+    return tuple(getattr(error, "problems", ()))
 
 
 def _hint(error: Exception) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stores.errors import Conflict
+from stores.errors import Conflict, StoreError
 from stores.model import Value
 from tt_debug.cli import batch
 from tt_debug.cli.exits import ExitCode, narrate, report
@@ -31,13 +31,15 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output
 from tt_debug.cli.runner import Runner
-from tt_debug.errors import ChildFailed, UsageError
+from tt_debug.errors import ChildFailed, DebuggerError, DefinitionChanged, NotAHead, UsageError, WaitingForAnswer
 from tt_debug.session.plans import RunPlan, RunRequest
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
 
 NAMED_IN_PLAN = 8
+# What one thread of a batch may be refused with while the others run.
+REFUSALS = (Conflict, ChildFailed, DefinitionChanged, NotAHead, WaitingForAnswer)
 # The worst end of a batch is its exit code: the first of these that any run had.
 WORST_FIRST = (ExitCode.INTERRUPTED, ExitCode.RUN_FAILED, ExitCode.CONFLICT, ExitCode.WAITING)
 
@@ -65,9 +67,9 @@ class RunOptions(RunTarget):
         if self.id_path is None:
             raise UsageError("--inputs needs --id-path: where in a line its id stands", hint="--id-path id")
         found = batch.inputs(self.inputs, self.id_path)
-        return tuple(self._request(thread, content) for thread, content in found.items())
+        return tuple(self._request(thread, content, again=True) for thread, content in found.items())
 
-    def _request(self, thread: str | None, content: Mapping[str, Value]) -> RunRequest:
+    def _request(self, thread: str | None, content: Mapping[str, Value], *, again: bool = False) -> RunRequest:
         return RunRequest(
             "run",
             thread=thread,
@@ -75,6 +77,7 @@ class RunOptions(RunTarget):
             business_id=self.business_id,
             workflow=self.workflow,
             graph=self.graph_target(),
+            again=again,
         )
 
 
@@ -91,14 +94,16 @@ class RunOptions(RunTarget):
 def run(front: Front, options: RunOptions) -> ExitCode:
     """Start a thread, or one per line of a file.
 
-    Makes the store when there is no such file yet, after you agreed.
+    Makes the store when there is no such file yet, after you agreed. With --inputs again: what is done stays, what
+    stopped goes on.
     """
     requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
     new = _new_file(options)
     with _place_to_plan(new) as place, front.writing(replace(wanted, store=place or options.store)) as session:
         runner = Runner(front, session, output, yes=options.yes, reveal=options.reveal)
         plan = _first_plan(session, requests)
-        runner.agree(plan, _lines(plan, requests, new))
+        if plan is not None:
+            runner.agree(plan, _lines(session, plan, requests, new))
         if new is None:
             return _run_all(runner, session, requests, options.store)
     from stores import create_native
@@ -132,38 +137,55 @@ def _place_to_plan(new: Path | None) -> Iterator[str | None]:
         yield str(place)
 
 
-def _lines(plan: RunPlan, requests: tuple[RunRequest, ...], new: Path | None) -> tuple[str, ...]:
-    """The plan of the first request, and what else would happen."""
+def _lines(session: Session, plan: RunPlan, requests: tuple[RunRequest, ...], new: Path | None) -> tuple[str, ...]:
+    """The plan of the first request that runs something, and what else would happen."""
     lines = list(plan.lines())
     if len(requests) > 1:
         names = [str(request.thread) for request in requests[:NAMED_IN_PLAN]]
         more = f" and {len(requests) - len(names)} more" if len(requests) > len(names) else ""
         lines.append(f"threads       {len(requests)}, each like this: {', '.join(names)}{more}")
+        known = {info.thread for info in session.threads()}
+        before = sum(request.thread in known for request in requests)
+        if before:
+            lines.append(f"note          of these {before} exist: those that are done stay, the others go on")
     if new is not None:
         lines.append(f"note          makes the new store {new}")
     return tuple(lines)
 
 
-def _first_plan(session: Session, requests: tuple[RunRequest, ...]) -> RunPlan:
-    """The plan that stands for all: of the first whose thread is new. Raises the first Conflict when none is."""
-    refused: list[Conflict] = []
+def _first_plan(session: Session, requests: tuple[RunRequest, ...]) -> RunPlan | None:
+    """The plan that stands for all: the first that starts a thread, or goes on; None when nothing is left to run.
+
+    Raises what refuses the one request, or all of them alike.
+    """
+    refused: list[StoreError | DebuggerError] = []
+    going_on: RunPlan | None = None
     for request in requests:
         try:
-            return session.plan(request)
-        except Conflict as error:
+            plan = session.plan(request)
+        except REFUSALS as error:
             refused.append(error)
-    raise refused[0]
+            continue
+        if plan.request.action == "run" and plan.ended is None:
+            return plan
+        if plan.ended is None:
+            going_on = going_on or plan
+    if going_on is not None:
+        return going_on
+    if len(refused) == len(requests) and len({str(error) for error in refused}) == 1:
+        raise refused[0]
+    return None
 
 
 def _run_all(runner: Runner, session: Session, requests: tuple[RunRequest, ...], store: str) -> ExitCode:
-    """Run them one after the other; one that fails, or whose thread exists, does not keep the others from running."""
+    """Run them one after the other; one that fails or is refused does not keep the others from running."""
     if len(requests) == 1:
         return runner.run(session.plan(requests[0]))
     codes: set[ExitCode] = set()
     for request in requests:
         try:
             code = runner.run(session.plan(request))
-        except (Conflict, ChildFailed) as error:
+        except REFUSALS as error:
             code = report(error, store)
         codes.add(code)
         if code is ExitCode.INTERRUPTED:
