@@ -85,14 +85,14 @@ def _span(inner: Value, path: Path, depth: int, span: range, folds: Mapping[Node
     """The items of a list or dict at the positions of ``span``."""
     if isinstance(inner, Mapping):
         for key, item in islice(inner.items(), span.start, span.stop):
-            yield _node(item, (*path, key), one_liner(str(key), limit=60), depth, folds, key)
+            yield _node(item, (*path, key), one_liner(str(key), limit=60), depth, folds)
     else:
         for index in range(span.start, min(span.stop, len(inner))):
             yield _node(inner[index], (*path, index), f"[{index}]", depth, folds)
 
 
-def _node(value: Value, path: Path, label: str, depth: int, folds: Mapping[NodeKey, bool], key: object = None) -> Node:
-    if is_secret(key, value):
+def _node(value: Value, path: Path, label: str, depth: int, folds: Mapping[NodeKey, bool]) -> Node:
+    if is_secret(path[-1], value):
         return Node(path, label, value, depth, folds.get((path, -1), False), secret=True)
     opened = folds.get((path, -1), depth == 0 and _opens_itself(value)) if is_container(value) else None
     return Node(path, label, value, depth, opened)
