@@ -115,3 +115,28 @@ def test_a_closed_stdout_is_nobody_listening() -> None:
         ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, LISTS], capture_output=True, check=False
     )
     assert done.returncode == 0
+
+
+ASKS = """
+import sys
+from tt_debug.cli.main import main, open_screen
+from tt_debug.cli.front import Front
+from tests.cli.fakes import FakeSession
+
+sys.exit(main(["resume", "trip.db", "trip"], Front(open_screen, lambda wanted: FakeSession())))
+"""
+
+
+def test_a_closed_stdin_is_nobody_to_ask() -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" <&-', sys.executable, ASKS], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 6
+    assert "no terminal to ask on" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_stderr_that_takes_nothing_changes_no_end() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-c", ASKS], stdin=subprocess.DEVNULL, stderr=full, check=False)
+    assert done.returncode == 6

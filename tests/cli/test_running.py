@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,6 +128,59 @@ def test_events_as_text(run: Run, asked: Asked) -> None:
     ]
 
 
+def test_a_name_with_line_ends_looks_like_no_other_event(run: Run, asked: Asked) -> None:
+    odd = "plan\nended    done"
+    asked.session.events = (
+        event("run_started", workflow=odd, version=odd, next=[odd], base="b"),
+        event("step_started", node=odd, step=16, attempt=1),
+        event("step_finished", node=odd, step=16, checkpoint="c", duration_ms=12.0, next=[odd]),
+        event("step_failed", node=odd, attempt=1, error="no", retry_in=None),
+        event("waiting", node=odd, approval="q", prompt=odd, ns=""),
+    )
+    ran = run("resume", "trip.db", "trip", "--yes")
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["run", "step", "step", "failed", "waiting", "ended"]
+
+
+def test_a_plan_has_one_line_for_each_fact_whatever_a_node_is_called(run: Run, asked: Asked) -> None:
+    asked.says = False
+    asked.session.plan = lambda request: RunPlan(  # type: ignore[method-assign]
+        "Run\nnote", request, "workflow", "t", None, 1, ("a\nnote          harmless",), "the\nend"
+    )
+    ran = run("resume", "trip.db", "trip")
+    assert [line.split()[0] for line in ran.err.splitlines()] == ["Run⏎note", "will", "until", "tt-debug:"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_run_goes_on_though_stdout_takes_no_more(asked: Asked, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUNS_TO_THE_END, str(tmp_path / "ended")],
+        stdout=os.open("/dev/full", os.O_WRONLY),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, (tmp_path / "ended").exists()) == (3, True)
+    assert "cannot be written to stdout: No space left" in done.stderr
+
+
+RUNS_TO_THE_END = """
+import sys
+from pathlib import Path
+from tt_debug.cli.main import main
+from tests.cli.fakes import Asked, FakeSession
+from tests.cli.test_running import STORY
+
+class Long(FakeSession):
+    def execute(self, plan, on_event):
+        self.events = STORY
+        result = super().execute(plan, on_event)
+        Path(sys.argv[1]).touch()
+        return result
+
+sys.exit(main(["resume", "trip.db", "trip", "--yes"], Asked(Long()).front()))
+"""
+
+
 def test_resume_says_what_was_asked(run: Run, asked: Asked, tmp_path: Path) -> None:
     env = tmp_path / ".env"
     env.write_text("")
@@ -165,6 +221,12 @@ def test_text_that_is_not_json_shows_the_quoting(run: Run) -> None:
     assert ran.code == 2
     assert '--answer "it\'s ok" is not JSON' in ran.err
     assert """hint: a text needs its own quotes inside the shell's: --answer '"it'"'"'s ok"'""" in ran.err
+
+
+def test_json_that_is_broken_is_not_quoted_as_a_text(run: Run) -> None:
+    ran = run("resume", "trip.db", "trip", "--answer", '{"approved": tru}')
+    assert ran.code == 2
+    assert "hint: put the whole of it into single quotes" in ran.err
 
 
 def test_read_only_comes_before_everything(run: Run, asked: Asked) -> None:

@@ -5,6 +5,7 @@ The only writer to stderr. Refuses to know commands; errors are mapped by class,
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import traceback
@@ -80,21 +81,22 @@ def report(error: Exception, store: str = "STORE") -> ExitCode:
 
 def report_bug(error: BaseException) -> ExitCode:
     """Keep the traceback of an error nobody foresaw in our log file, and say where it is."""
-    lines = "".join(traceback.format_exception(error))
-    hint = ""
+    trace = "".join(traceback.format_exception(error))
+    shown: tuple[str, ...] = ()
     path = state_folder() / "crash.log"
     try:
-        _append(path, lines)
+        _append(path, trace)
         hint = f"this is a fault of tt-debug; its traceback is in {path}"
     except OSError as reason:
-        hint = f"this is a fault of tt-debug; its traceback could not be kept: {reason}\n{lines}"
-    _complain(what=f"{type(error).__name__}: {error}", details=(), hint=hint)
+        hint = f"this is a fault of tt-debug; its traceback could not be kept: {reason}"
+        shown = tuple(trace.splitlines())
+    _complain(what=f"{type(error).__name__}: {error}", details=shown, hint=hint)
     return ExitCode.BUG
 
 
-def narrate(text: str) -> None:
-    """One or more lines for the person at the terminal."""
-    write(f"{safe_text(masked(text), newlines=True)}\n")
+def narrate(*lines: str) -> None:
+    """Lines for the person at the terminal, each one line whatever names stand in it."""
+    write("".join(f"{safe_text(masked(line))}\n" for line in lines))
 
 
 def ask(question: str) -> bool:
@@ -112,18 +114,16 @@ def masked(text: str) -> str:
 
 
 def write(text: str) -> None:
-    """Write to stderr as it is; a reader that went away is no error."""
-    try:
+    """Write to stderr as it is. One that takes nothing (reader gone, disk full) is no error: nobody could be told."""
+    with contextlib.suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()
-    except BrokenPipeError:
-        return
 
 
 def _complain(what: str, details: tuple[str, ...], hint: str) -> None:
     lines = [f"tt-debug: error: {safe_text(masked(what))}", *(f"  {safe_text(masked(line))}" for line in details)]
     if hint:
-        lines.append(f"hint: {safe_text(masked(hint), newlines=True)}")
+        lines.append(f"hint: {safe_text(masked(hint))}")
     write("\n".join(lines) + "\n")
 
 

@@ -41,11 +41,17 @@ class JsonText(click.ParamType):  # type: ignore[type-arg]  # generic in newer r
         try:
             return json.loads(value, parse_constant=_no_constant)
         except ValueError as error:
-            quoted = shlex.quote(json.dumps(value, ensure_ascii=False))
             raise UsageError(
-                f"{word or 'the answer'} {value!r} is not JSON: {error}",
-                hint=f"a text needs its own quotes inside the shell's: {word} {quoted}".replace(":  ", ": "),
+                f"{word or 'the answer'} {value!r} is not JSON: {error}", hint=_quotes(word, value)
             ) from error
+
+
+def _quotes(word: str, text: str) -> str:
+    """How to write the text as JSON; for one that means to be JSON already, only that the shell wants quotes."""
+    if text.lstrip().startswith(("{", "[", '"')):
+        return "put the whole of it into single quotes, so that the shell leaves its own alone"
+    quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
+    return f"a text needs its own quotes inside the shell's: {word} {quoted}".replace(":  ", ": ")
 
 
 class JsonObject(JsonText):

@@ -84,9 +84,10 @@ def flush() -> None:
 def prepare_streams() -> None:
     """Write UTF-8 whatever the locale says: JSON is UTF-8, and an odd name must not end a listing.
 
-    A stream that the caller has closed is replaced by one to nowhere.
+    A stream that the caller has closed is replaced by one to, or from, nowhere.
     """
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  # lives as long as the interpreter
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  # lives as long as the interpreter
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A test's captured stream has no encoding of its own to change.

@@ -13,11 +13,11 @@ from tt_debug.cli import interrupts, records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.hiding import hidden_event
-from tt_debug.cli.output import Output, ReaderGone
+from tt_debug.cli.output import CannotPrint, Output, ReaderGone
 from tt_debug.engine.events import Event
 from tt_debug.errors import ChildFailed
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
-from tt_debug.text import human_duration, one_line
+from tt_debug.text import human_duration, one_line, safe_text
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -35,7 +35,7 @@ class Runner:
         self._yes = yes
         self._hiding = front.hiding(reveal)
         self._last: Event | None = None
-        self._reader_gone = False
+        self._unheard: ReaderGone | CannotPrint | None = None
 
     def go(self, request: RunRequest) -> ExitCode:
         """Plan, ask and run. Raises NeedsYes when the plan may not run."""
@@ -48,7 +48,7 @@ class Runner:
         if self._yes:
             narrate(lines[0])
         elif self._front.someone_to_ask():
-            narrate("\n".join(lines))
+            narrate(*lines)
             if not self._front.ask("Run this?"):
                 raise NeedsYes("nothing has run")
         else:
@@ -78,15 +78,15 @@ class Runner:
     def _tell(self, event: Event) -> None:
         """One event as it happens. The last one is held back until the session has confirmed how the run ended.
 
-        The run is not stopped because nobody reads its story any more.
+        The run is not stopped because nobody reads its story any more, or because stdout is a file on a full disk.
         """
         if event.kind == "run_ended":
             self._last = event
-        elif not self._reader_gone:
+        elif self._unheard is None:
             try:
                 self._print(event)
-            except ReaderGone:
-                self._reader_gone = True
+            except (ReaderGone, CannotPrint) as error:
+                self._unheard = error
 
     def _print(self, event: Event) -> None:
         event = hidden_event(event, self._hiding, as_json=self._output.as_json)
@@ -99,7 +99,9 @@ class Runner:
     def _end(self, result: RunResult) -> None:
         fields = records.result_record(result)
         last = self._last or Event("run_ended", result.run, result.thread, records.now_text())
-        if self._reader_gone:
+        if isinstance(self._unheard, CannotPrint):
+            raise self._unheard
+        if self._unheard is not None:
             return
         if self._output.as_json:
             last = hidden_event(last, self._hiding, as_json=True)
@@ -122,30 +124,35 @@ def event_lines(event: Event) -> list[str]:
 
 
 def _said(event: Event) -> tuple[str, str]:
-    get = event.fields.get
+    get, node = event.fields.get, _name(event.fields.get("node"))
     if event.kind == "run_started":
-        named = f"{get('workflow') or ''} {get('version') or ''}".strip()
-        return "run", f"{event.thread}  {named}".rstrip()
+        named = f"{_name(get('workflow') or '')} {_name(get('version') or '')}".strip()
+        return "run", f"{_name(event.thread)}  {named}".rstrip()
     if event.kind == "step_started":
         again = f", attempt {get('attempt')}" if _more_than_one(get("attempt")) else ""
-        return _step(event), f"{get('node')} started{again}"
+        return _step(event), f"{node} started{again}"
     if event.kind == "step_finished":
-        return _step(event), f"{get('node')} done{_took(get('duration_ms'))}{_towards(get('next'))}"
+        return _step(event), f"{node} done{_took(get('duration_ms'))}{_towards(get('next'))}"
     if event.kind == "step_failed":
         wait = get("retry_in")
         then = f"; again in {human_duration(wait)}" if isinstance(wait, int | float) else ""
-        return "failed", f"{get('node')}, attempt {get('attempt')}: {get('error')}{then}"
+        return "failed", f"{node}, attempt {get('attempt')}: {get('error')}{then}"
     if event.kind == "waiting":
-        return "waiting", f"{get('node')} asks {_asked(get('prompt'))}  ({get('approval')})"
+        return "waiting", f"{node} asks {_asked(get('prompt'))}  ({get('approval')})"
     if event.kind == "run_ended":
         error = f": {get('error')}" if get("error") else ""
         at = f"@{get('head')}" if get("head") else ""
-        return "ended", f"{get('status')}  {event.thread}{at}{error}"
+        return "ended", f"{get('status')}  {_name(event.thread)}{at}{error}"
     if event.kind == "output":
         return str(get("stream") or "output"), str(get("text"))
     if event.kind == "log":
-        return "log", f"{get('node')}: {get('text')}"
+        return "log", f"{node}: {get('text')}"
     return event.kind, one_line(dict(event.fields), 200)
+
+
+def _name(text: Value) -> str:
+    """On one line whatever it holds: a name must not look like an event of its own."""
+    return safe_text(str(text))
 
 
 def _step(event: Event) -> str:
@@ -162,7 +169,7 @@ def _took(milliseconds: Value) -> str:
 
 
 def _towards(following: Value) -> str:
-    return " → " + ", ".join(map(str, following)) if isinstance(following, list | tuple) and following else ""
+    return " → " + ", ".join(map(_name, following)) if isinstance(following, list | tuple) and following else ""
 
 
 def _asked(prompt: Value) -> str:

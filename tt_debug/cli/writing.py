@@ -155,7 +155,7 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
         changes = changes_of(edits, session.load(base).state) if edits else ()
         told = _adopting(session, base, options.adopt) if options.adopt is not None else ()
         made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
-        narrate("\n".join([f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told]))
+        narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told)
         if options.run:
             try:
                 return _run_on(front, session, made, options)

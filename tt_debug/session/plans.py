@@ -10,6 +10,7 @@ from typing import Literal
 from stores.model import Ref, Value
 from stores.runs import Definition
 from tt_debug.engine.events import Event
+from tt_debug.text import safe_text
 
 OnEvent = Callable[[Event], None]
 
@@ -77,7 +78,7 @@ class RunPlan:
     ended: RunResult | None = None
 
     def lines(self) -> tuple[str, ...]:
-        """The plan as text, one fact a line."""
+        """The plan as text, one fact a line: no name in it makes another."""
         first = " → ".join(self.nodes) if self.nodes else "nothing"
         where = f"from step {self.step}" if self.step is not None else "from its start"
         parts = [self.title, f"will execute  {first}  {where}", f"until         {self.stops}"]
@@ -85,7 +86,7 @@ class RunPlan:
             parts.append(f"code          {self.code}")
         parts += [f"calls         {call}" for call in self.calls]
         parts += [f"note          {note}" for note in self.notes]
-        return tuple(parts)
+        return tuple(safe_text(part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
