@@ -9,6 +9,7 @@ import pytest
 
 from stores.errors import Conflict
 from stores.runs import Approval
+from stores.runs import Run as AnyRun
 from tests.cli.conftest import Run
 from tests.cli.fakes import AT, Asked
 
@@ -123,9 +124,19 @@ def test_runs(run: Run) -> None:
     assert run("runs", "trip.db").out.splitlines()[1].startswith("r1   trip    done")
 
 
-@pytest.mark.parametrize("what", ["pause", "cancel"])
-def test_a_run_is_asked_to_stop(run: Run, asked: Asked, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "status", "said"),
+    [
+        ("pause", "running", "asked the run of trip to pause"),
+        ("cancel", "running", "asked the run of trip to cancel"),
+        ("pause", "paused", "the run of trip is paused"),
+        ("pause", "waiting_human", "the run of trip is waiting"),
+        ("cancel", "cancelled", "the run of trip is cancelled"),
+    ],
+)
+def test_a_run_is_asked_to_stop(run: Run, asked: Asked, what: str, status: str, said: str) -> None:
+    asked.session.runs = lambda thread: (AnyRun("r1", "trip", "hash", status),)  # type: ignore[method-assign]
     ran = run(what, "trip.db", "trip")
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err == f"asked the run of trip to {what}\n"
+    assert ran.err == f"{said}\n"
     assert asked.session.named("stop") == [("trip", what)]

@@ -11,7 +11,7 @@ import click
 
 from stores.errors import NotFound
 from stores.model import MISSING, Header, Value
-from stores.runs import Approval
+from stores.runs import Approval, RunStatus, shown
 from tt_debug.cli import records, tables
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
@@ -229,7 +229,9 @@ def _ask_to(front: Front, options: ThreadOptions, what: str) -> ExitCode:
         found = session.runs(thread)
     if options.as_json:
         Output(as_json=True).document(what, [records.run_record(run) for run in found[:1]])
-    narrate(f"asked the run of {thread} to {what}")
+    running = not found or found[0].status == RunStatus.RUNNING
+    # Nobody had to be asked where nobody runs it.
+    narrate(f"asked the run of {thread} to {what}" if running else f"the run of {thread} is {shown(found[0].status)}")
     return ExitCode.OK
 
 
