@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 from urllib.parse import quote
 
-from stores.errors import Busy, Corrupt, StoreError, Unreachable
+from stores.errors import Busy, Corrupt, ReadOnly, StoreError, Unreachable
 from stores.locks import FileLock
 from stores.places import state_folder
 from stores.points import point
@@ -251,6 +251,8 @@ class WriteConnection:
 
     def _check_there(self) -> None:
         """Before the lock file is made: nothing is to appear beside a store that is not there."""
+        if self._path.exists() and not os.access(self._path, os.W_OK):
+            raise ReadOnly(f"{self._path} may only be read", hint="Make the file writable, or copy it.")
         if not self._create:
             check_file(self._path)
         elif not self._path.parent.is_dir():

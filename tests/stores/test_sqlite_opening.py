@@ -269,3 +269,16 @@ def test_a_folder_that_may_not_be_written_can_be_looked_at(kind: str) -> None:
         assert {name: told[0] for name, told in folder_as_it_is(folder).items() if not name.endswith("-shm")} == {
             name: told[0] for name, told in before.items() if not name.endswith("-shm")
         }
+
+
+@pytest.mark.parametrize("journal_mode", ["delete", "wal"])
+def test_a_file_that_may_only_be_read_is_not_opened_for_writing(journal_mode: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = table_file(folder / "app.db", journal_mode=journal_mode)
+        os.chmod(folder, 0o777)
+        os.chmod(path, 0o444)
+        before = folder_as_it_is(folder)
+        said = subprocess.run([sys.executable, "-c", UNPRIVILEGED, str(path)], capture_output=True, text=True)
+        assert said.stdout.split() == ["8", "ReadOnly"], said.stderr
+        assert folder_as_it_is(folder) == before
