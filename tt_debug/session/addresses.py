@@ -33,9 +33,7 @@ def split(store: Store, text: str) -> tuple[str, str]:
 
 
 def thread_exists(store: Store, thread: str) -> bool:
-    """Whether the store has any checkpoint of it."""
-    if not thread:
-        return False
+    """Whether the store has any checkpoint of it; a table may well have one whose name is the empty text."""
     try:
         return bool(store.headers(thread, limit=1).items)
     except NotFound:
