@@ -163,7 +163,7 @@ def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("a: [\n b: {", "flow.yaml:2"),
-        ("", "one definition a file"),
+        ("", "the file is empty"),
         ("--- \na: 1\n---\nb: 2\n", "one definition a file, not 2"),
         ("a: 2024-01-01", "flow.yaml:1: a is a date"),
         ("a: !!python/object:os.system x", "not a JSON value"),
@@ -238,3 +238,23 @@ def test_differences_name_the_nodes_and_fields(tmp_path: Path) -> None:
         "node c is new",
     )
     assert differences(one, one) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "said"),
+    [
+        ("", "flow.yaml", "flow.yaml: the file is empty"),
+        ("# nothing but a comment", "flow.yaml", "flow.yaml: the file is empty"),
+        ('{"workflow_id": ' + "[" * 5000 + "]" * 5000 + "}", "flow.json", "flow.json: nested too deeply"),
+        ("workflow_id: " + "[" * 3000 + "]" * 3000, "flow.yaml", "flow.yaml: nested too deeply"),
+        ('workflow_id: ""\nversion: "1"\nnodes: [{id: a, type: llm_call, next: null}]', "flow.yaml",
+         "flow.yaml:1: workflow_id must not be empty"),
+        ('workflow_id: w\nversion: ""\nnodes: [{id: a, type: llm_call, next: null}]', "flow.yaml",
+         "flow.yaml:2: version must not be empty"),
+        ('workflow_id: w\nversion: "1"\nnodes: []', "flow.yaml", "flow.yaml:3: nodes must not be empty"),
+        ('workflow_id: w\nversion: "1"\nnodes: [{id: "", type: llm_call, next: null}]', "flow.yaml",
+         "flow.yaml:3: nodes[0]: id must not be empty"),
+    ],
+)  # fmt: skip
+def test_what_is_empty_or_too_deep_is_said_in_words(tmp_path: Path, text: str, name: str, said: str) -> None:
+    assert problems(tmp_path, text, name) == (said,)

@@ -148,6 +148,8 @@ def _wording(model: type[BaseModel], item: Mapping[str, Any]) -> str:
             return f"{name} should be a list, not {_short_input(item['input'])}"
         case "dict_type" | "model_type" | "model_attributes_type":
             return f"{name} should be a mapping, not {_short_input(item['input'])}"
+        case "too_short" | "string_too_short":
+            return f"{name} must not be empty"
         case "string_pattern_mismatch" if name == "run":
             return f'run must be "module:function", not {item["input"]!r}'
         case _:

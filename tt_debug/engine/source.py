@@ -75,7 +75,9 @@ def _json(text: str, name: str) -> Value:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise _broken(name, error.lineno, f"{error.msg} (column {error.colno})") from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise _broken(name, None, "nested too deeply") from error
+    except ValueError as error:
         raise _broken(name, None, str(error)) from error
 
 
@@ -90,8 +92,12 @@ def _yaml(text: str, name: str) -> Any:
         mark = error.problem_mark or error.context_mark
         said = ", ".join(str(part) for part in (error.context, error.problem) if part)
         raise _broken(name, None if mark is None else mark.line + 1, said) from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise _broken(name, None, str(error) or "nested too deeply") from error
+    except RecursionError as error:
+        raise _broken(name, None, "nested too deeply") from error
+    except (YAMLError, ValueError) as error:
+        raise _broken(name, None, str(error)) from error
+    if not documents:
+        raise _broken(name, None, "the file is empty")
     if len(documents) != 1:
         raise _broken(name, None, f"one definition a file, not {len(documents)}")
     return documents[0]
