@@ -140,14 +140,23 @@ def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> RunEnd:
 
 def stop_graph(store_path: str, thread: str) -> bool:
     """Ask the run that drives this thread to stop after its step; False when there is none."""
+    driver = driver_of(store_path, thread)
+    with contextlib.suppress(ProcessLookupError):
+        if driver is not None:
+            os.kill(driver, signal.SIGINT)
+            return True
+    return False
+
+
+def driver_of(store_path: str, thread: str) -> int | None:
+    """The process that drives this thread for one of us, None when there is none."""
     with contextlib.suppress(FileNotFoundError), open(_lock(store_path, thread), "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(lock.read()), signal.SIGINT)
-                return True
-    return False
+            holder = lock.read().strip()
+            return int(holder) if holder.isdigit() else None
+    return None
 
 
 def _lock(store_path: str, thread: str) -> Path:

@@ -88,7 +88,7 @@ def free_name(store: Store, thread: str) -> str:
 
 
 def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
-    """Append the edit to the thread itself. Raises Conflict when the head has moved on from ``ref``."""
+    """Append the edit to the thread itself. Raises Conflict when its head has moved on, or a run is moving it."""
     if not changes:
         raise UsageError("an edit without a change would store nothing", hint="give --set PATH=JSON")
     head = store.head(ref.thread, ref.ns)
@@ -99,7 +99,18 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
         )
     if isinstance(store, RunStore):
         settle(store, ref.thread)
+    else:
+        _refuse_if_driven(store, ref.thread)
     return _writer(store).fork(ref, ref.thread, changes)
+
+
+def _refuse_if_driven(store: Store, thread: str) -> None:
+    """A driven graph goes on from what it has in memory, and its next checkpoint would overtake an edit."""
+    from tt_debug.engine.graph import driver_of  # with the starting of processes, for edits only
+
+    driver = driver_of(store.info.path or "", thread)
+    if driver is not None:
+        raise Conflict(f"process {driver} is running thread {thread!r}", hint="pause it first, or fork to a new thread")
 
 
 def _writer(store: Store) -> Writer:
