@@ -144,6 +144,18 @@ async def test_reject_takes_a_reason(session: FakeSession) -> None:
         assert recorded[1] == {"decision": "reject", "note": "too dear"}
 
 
+async def test_what_is_typed_after_the_key_is_the_answer(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await opened(pilot, app)
+        await pilot.press("X", *"dear")
+        await pilot.pause()
+        assert app.screen.query_one("#reason", Input).value == "dear"
+        await pilot.press("escape", "i", *"[1")
+        await pilot.pause()
+        assert "[1" in app.screen.query_one("#reply", TextArea).text
+
+
 async def test_a_reply_that_breaks_the_schema_stays_open_and_says_where(session: FakeSession) -> None:
     app = app_over(session)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

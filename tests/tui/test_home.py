@@ -157,6 +157,15 @@ async def test_a_head_that_cannot_be_read_says_so_in_the_preview(session: FakeSe
         assert len(names(app)) == 5
 
 
+async def test_what_is_said_in_the_preview_is_not_said_again(session: FakeSession) -> None:
+    session.broken.add("load")
+    app = app_over(session)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await wait_for(pilot, lambda: "page 7" in screen_text(app))
+        await settled(pilot, app)
+        assert [notice.message for notice in app._notifications] == []
+
+
 async def test_an_empty_store_says_what_to_do() -> None:
     app = app_over(FakeSession())
     async with app.run_test(size=(100, 30)) as pilot:

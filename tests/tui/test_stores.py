@@ -99,6 +99,7 @@ async def test_a_file_that_is_no_store_is_told_and_the_list_stays(folder: Path) 
         await pilot.press("enter")
         await wait_for(pilot, lambda: "opening:" in screen_text(app))
         assert isinstance(app.screen, StoresScreen)
+        assert len(app._notifications) == 1, "said once"
 
 
 def test_a_given_store_that_cannot_be_opened_is_an_error_before_anything_is_drawn(folder: Path) -> None:

@@ -50,13 +50,12 @@ class AnswerDialog(Dialog[Answer]):
         yield Static("", id="recorded", markup=False)
         yield Static("Recording runs nothing; resuming asks first.", classes="dialog-note", markup=False)
 
+    def first_focus(self) -> str:
+        """What has to be typed."""
+        return {"reject": "#reason", "reply": "#reply"}.get(self._how, "#cancel")
+
     def on_mount(self) -> None:
-        """What has to be typed gets the focus."""
-        super().on_mount()
-        if self._how == "reject":
-            self.query_one("#reason").focus()
-        elif self._how == "reply":
-            self.query_one("#reply").focus()
+        """What will be recorded."""
         self._show()
 
     @on(Input.Changed)

@@ -70,7 +70,6 @@ class ApprovalsScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Titles, and the first reading."""
-        super().on_mount()
         self.query_one("#inbox").border_subtitle = "oldest first"
         self.query_one("#request").border_title = "2 Request"
         self.query_one("#inbox").focus()
@@ -78,7 +77,6 @@ class ApprovalsScreen(BaseScreen):
 
     def on_screen_resume(self) -> None:
         """A question may have been answered elsewhere."""
-        super().on_screen_resume()
         self.act_refresh()
 
     def act_refresh(self) -> None:
@@ -93,7 +91,7 @@ class ApprovalsScreen(BaseScreen):
         self._problems.pop(event.store, None)
         self._show()
 
-    def on_failed(self, event: Failed) -> None:
+    def show_failure(self, event: Failed) -> None:
         """An inbox that cannot be read says so in its place."""
         for number, store in enumerate(self.tt.stores):
             if event.kind == f"approvals of {store.label}":
@@ -103,7 +101,7 @@ class ApprovalsScreen(BaseScreen):
                 # Beside the questions of other stores there is no place for it.
                 self.say(self._problems[number], severity="error")
                 return
-        super().on_failed(event)
+        super().show_failure(event)
 
     def _show(self) -> None:
         rows = [Waiting(number, each) for number, found in self._questions.items() for each in found]
@@ -125,7 +123,6 @@ class ApprovalsScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrapped lines follow the width."""
-        super().on_resize(event)
         self.call_after_refresh(self._show_request)
 
     def _show_request(self) -> None:

@@ -168,6 +168,10 @@ class BaseScreen(EverywhereActions):
             )
 
     def on_failed(self, event: Failed) -> None:
+        """The only one for all screens: Textual calls every class's own, so what differs is in `show_failure`."""
+        self.show_failure(event)
+
+    def show_failure(self, event: Failed) -> None:
         """An error nobody showed in a panel becomes a toast: nothing is swallowed."""
         hint = f" {event.hint}" if event.hint else ""
         self.say(f"{event.kind}: {event.text}.{hint}", severity="error")

@@ -33,7 +33,6 @@ class HelpScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Fill it."""
-        super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=("keys", self._where), read_only=self.tt.read_only))
         view = self.query_one("#help", Panel)
         view.border_title = "1 Keys"
@@ -60,7 +59,6 @@ class HelpScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrapped lines follow the width."""
-        super().on_resize(event)
         self.call_after_refresh(self._show, self.query_one("#filter", Input).value.casefold())
 
     def act_list_filter(self) -> None:

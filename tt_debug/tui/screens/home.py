@@ -71,7 +71,6 @@ class HomeScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Titles, and the first reading."""
-        super().on_mount()
         for name, title in (("#messages", "2 Last messages"), ("#forks", "3 Forks"), ("#details", "4 Details")):
             self.query_one(name).border_title = title
         self.query_one(ThreadsView).focus()
@@ -79,7 +78,6 @@ class HomeScreen(BaseScreen):
 
     def on_screen_resume(self) -> None:
         """Other screens may have forked or run something."""
-        super().on_screen_resume()
         self.tt.read_listings()
 
     def act_refresh(self) -> None:
@@ -90,12 +88,12 @@ class HomeScreen(BaseScreen):
         """Show them."""
         self._show()
 
-    def on_failed(self, event: Failed) -> None:
+    def show_failure(self, event: Failed) -> None:
         """A preview that could not be read says so in its panel."""
         if event.kind == "preview":
             self._say_in_preview(f"{event.text} {event.hint}")
             return
-        super().on_failed(event)
+        super().show_failure(event)
 
     # --- the list
 

@@ -26,7 +26,6 @@ class LogScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Fill it."""
-        super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=("what was done",), read_only=self.tt.read_only))
         view = self.query_one("#done", Panel)
         view.border_title = "1 Done"

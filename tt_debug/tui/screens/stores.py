@@ -75,7 +75,6 @@ class StoresScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """What is there."""
-        super().on_mount()
         self.query_one(TitleBar).show(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
         view = self.query_one("#choices", Panel)
         view.border_title = "1 Open a store"
@@ -110,7 +109,7 @@ class StoresScreen(BaseScreen):
             self.tt.start_tour()
         self.app.push_screen(HomeScreen())
 
-    def on_failed(self, event: Failed) -> None:
+    def show_failure(self, event: Failed) -> None:
         """Opening failed: say so, the list stays."""
         self.query_one("#choices").border_subtitle = ""
-        super().on_failed(event)
+        super().show_failure(event)

@@ -302,12 +302,12 @@ class ThreadBase(BaseScreen):
         self.facts = RowFacts({**self.facts.changed, **facts.changed}, {**self.facts.notes, **facts.notes})
         self.graph.show_facts(replace(self.graph.facts, changed=self.facts.changed, notes=self.facts.notes))
 
-    def on_failed(self, event: Failed) -> None:
+    def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
         if event.kind in ("details", "thread"):
             self.show_problem(event.kind, told(event.text, event.hint))
         else:
-            super().on_failed(event)
+            super().show_failure(event)
 
     # --- what the parts draw
 

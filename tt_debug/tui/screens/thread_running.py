@@ -120,9 +120,8 @@ class ThreadRunning(ThreadEditing):
         verb = "Run one step" if plan.request.single_step else "Run"
         self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], verb), decided)
 
-    def on_failed(self, event: Failed) -> None:
+    def show_failure(self, event: Failed) -> None:
         """A plan that cannot be made offers what can be done instead."""
-        event.prevent_default()
         if event.kind == "plan":
             self._offer(event)
         elif event.kind == "run":
@@ -132,7 +131,7 @@ class ThreadRunning(ThreadEditing):
         elif event.kind in ("fork", "edit", "stop"):
             self._notice("That did not work", event)
         else:
-            super().on_failed(event)
+            super().show_failure(event)
 
     def _notice(self, title: str, event: Failed) -> None:
         lines = [line for line in (event.text, event.hint) if line]
