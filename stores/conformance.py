@@ -1,5 +1,5 @@
-"""The contract of `stores.protocol` as tests: an adapter passes it by subclassing StoreConformance and
-WriterConformance, with two pytest fixtures: ``sample``, a real store holding SAMPLE, opened for writing where the
+"""The contract of `stores.protocol` as tests: an adapter passes it by subclassing AdapterConformance,
+with two pytest fixtures: ``sample``, a real store holding SAMPLE, opened for writing where the
 adapter writes, and ``frozen``, the same opened read-only.
 
 A declared capability is tested; an undeclared one must answer `Unsupported`.
@@ -52,7 +52,12 @@ def needs(capability: str) -> Callable[[Callable[Concatenate[Self, AnyStore, P],
 def _attempt(store: AnyStore, capability: str) -> Header:
     if capability == Capability.FORK:
         return store.fork(SAMPLE[2].ref, "another")  # type: ignore[no-any-return]
+    if capability == Capability.NAMESPACES:
+        return store.append(INNER)  # type: ignore[no-any-return]
     return store.append(NewCheckpoint(sample_ref(9, -1, "another"), None, {}, "input"))  # type: ignore[no-any-return]
+
+
+INNER = NewCheckpoint(sample_ref(9, -1)._replace(ns="inner:1"), None, {"x": 1}, "input", step=-1)
 
 
 class StoreConformance:
@@ -109,6 +114,13 @@ class StoreConformance:
     def test_a_listed_header_is_the_loaded_one(self, frozen: AnyStore) -> None:
         for header in frozen.headers(TRIP).items:
             assert frozen.load(header.ref).header == header
+
+    def test_tasks_are_told_where_they_are_declared_and_nowhere_else(self, frozen: AnyStore) -> None:
+        declared = Capability.TASKS in frozen.info.capabilities
+        for new in SAMPLE:
+            loaded = frozen.load(new.ref)
+            told = {task.node for task in loaded.tasks}
+            assert told >= set(loaded.header.next) if declared else not told
 
     def test_what_a_caller_does_to_a_state_stays_with_him(self, frozen: AnyStore) -> None:
         frozen.load(SAMPLE[4].ref).state["steps"].clear()
@@ -167,6 +179,16 @@ class WriterConformance:
         assert _exact(sample.load(new.ref).state) == _exact(new.state)
         assert sample.head(TRIP) == new.ref
         assert sample.headers(TRIP).items[0] == header
+
+    @needs(Capability.NAMESPACES)
+    def test_a_namespace_has_a_line_and_a_head_of_its_own(self, sample: AnyStore) -> None:
+        if Capability.WRITE not in sample.info.capabilities:
+            pytest.skip("nothing can be put into a namespace of this store")
+        header = sample.append(INNER)
+        assert header.ref == INNER.ref
+        assert (sample.head(TRIP, INNER.ref.ns), sample.head(TRIP)) == (INNER.ref, HEADS[TRIP])
+        assert sample.load(INNER.ref).state == INNER.state
+        assert header in sample.headers(TRIP).items
 
     @needs(Capability.WRITE)
     def test_the_same_append_twice_is_one_checkpoint(self, sample: AnyStore) -> None:
@@ -279,6 +301,10 @@ class WriterConformance:
             with pytest.raises(expected):
                 _attempt(frozen, capability)
         assert _content(frozen) == before
+
+
+class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance):
+    """All of it: what an adapter declares is tested, what it does not must say so."""
 
 
 def _pages(listing: Callable[..., Any], limit: int) -> list[Any]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
-from stores.errors import Unsupported
+from stores.errors import Corrupt, Unreachable, Unsupported
 from stores.protocol import Store
-from stores.sqlite import open_reading
+from stores.salvaging import SalvagingReader
 
 ENTRY_POINTS: Final = "tt_debug.stores"
 _BUILT_IN: Final = {
@@ -43,7 +44,14 @@ def open_store(url: str, *, read_only: bool = True) -> Store:
         from stores.table import TableMapping, TableStore
 
         return TableStore(path, TableMapping(**mapping), read_only=read_only)
-    tables = _tables_of(path)
+    try:
+        tables = _tables_of(path)
+    except (Corrupt, Unreachable):
+        # No SQLite file of ours to open: a folder, or a file of another format.
+        found = _from_entry_points(str(path), read_only) if path.exists() else _Found()
+        if found.store is None:
+            raise
+        return found.store
     kind = _kind_of(path, tables)
     if kind is not None:
         return _adapter(kind)(path, read_only=read_only)
@@ -96,7 +104,7 @@ def _mapping(url: str, query: str) -> dict[str, str]:
 
 
 def _tables_of(path: Path) -> Tables:
-    reader = open_reading(path)
+    reader = SalvagingReader(path)
     try:
         return reader.read(_columns)
     finally:
@@ -138,35 +146,51 @@ def _unknown(path: Path, tables: Tables, read_only: bool) -> Store:
     """Somebody else's adapter, or the one table that looks like a history."""
     from stores.table import TableStore, propose
 
-    store = _from_entry_points(str(path), read_only)
-    if store is not None:
-        return store
+    found = _from_entry_points(str(path), read_only)
+    if found.store is not None:
+        return found.store
     mapping = propose(tables)
     if mapping is not None:
         return TableStore(path, mapping, read_only=read_only, proposed=True)
     names = ", ".join(sorted(tables)) or "none"
     raise Unsupported(
         f"no checkpoints that tt-debug knows in {path} (tables: {names})",
-        hint=f"Say which columns hold them: sqlite:///{quote(str(path))}?table=…&thread=…&id=…&parent=…&state=…",
+        hint=f"Say which columns hold them: sqlite:///{quote(str(path))}?table=…&thread=…&id=…&parent=…&state=…{found.broken}",
     )
 
 
 def _foreign_url(url: str, read_only: bool) -> Store:
-    store = _from_entry_points(url, read_only)
-    if store is not None:
-        return store
+    found = _from_entry_points(url, read_only)
+    if found.store is not None:
+        return found.store
     raise Unsupported(
-        f"no adapter for {mask_password(url)}", hint="Give the path of an SQLite file, or sqlite:///path."
+        f"no adapter for {mask_password(url)}",
+        hint=f"Give the path of an SQLite file, or sqlite:///path.{found.broken}",
     )
 
 
-def _from_entry_points(url: str, read_only: bool) -> Store | None:
-    """An installed adapter whose ``open_url(url, read_only=…)`` takes the URL; None when none does."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What installed adapters make of a URL; ``broken`` says which of them could not be asked."""
+
+    store: Store | None = None
+    broken: str = ""
+
+
+def _from_entry_points(url: str, read_only: bool) -> _Found:
+    """The first store that an installed adapter's ``open_url(url, read_only=…)`` answers with."""
     from importlib.metadata import entry_points  # reads the metadata of all installed packages, 20 ms
 
+    broken = ""
     for entry in entry_points(group=ENTRY_POINTS):
-        if entry.name not in _BUILT_IN:
-            store: Store | None = entry.load().open_url(url, read_only=read_only)
-            if store is not None:
-                return store
-    return None
+        if entry.name in _BUILT_IN:
+            continue
+        try:
+            adapter = entry.load()
+        except (ImportError, AttributeError) as error:
+            broken += f" The adapter {entry.name} cannot be loaded: {error}."
+            continue
+        store = adapter.open_url(url, read_only=read_only)
+        if store is not None:
+            return _Found(store)
+    return _Found(broken=broken)

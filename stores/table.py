@@ -14,7 +14,8 @@ from typing import Final
 from stores.codec import json
 from stores.errors import NotFound, Unsupported
 from stores.ids import time_of
-from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+from stores.looking import LookingOnly
+from stores.model import Checkpoint, Header, Page, Ref, StoreInfo, ThreadInfo
 from stores.sqlite import file_id, open_reading
 from stores.table_rows import (
     Cell,
@@ -81,7 +82,7 @@ def _guess(table: str, columns: frozenset[str]) -> TableMapping | None:
     return None
 
 
-class TableStore:
+class TableStore(LookingOnly):
     """One mapped table. It can be looked at only: appending to a stranger's table is nobody's wish."""
 
     def __init__(self, path: Path, mapping: TableMapping, *, read_only: bool = True, proposed: bool = False) -> None:
@@ -95,7 +96,7 @@ class TableStore:
             self._reader.close()
             raise
         said = ", ".join(f"{part} = {column}" for part, column in mapping.parts().items())
-        self._info = StoreInfo(
+        self.info = StoreInfo(
             url=str(path),
             kind="table",
             store_id=file_id(path),
@@ -104,11 +105,6 @@ class TableStore:
             path=str(path),
             notices=(f"Read by column names: table {mapping.table}, {said}.",) if proposed else (),
         )
-
-    @property
-    def info(self) -> StoreInfo:
-        """What this store is; it declares no capability."""
-        return self._info
 
     def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]:
         """Newest row first."""
@@ -165,31 +161,9 @@ class TableStore:
             raise NotFound(f"no thread {thread!r} in {self._path}", hint="List the threads with `tt-debug threads`.")
         return row[0]
 
-    def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
-        """Raises Unsupported."""
-        raise self._unsupported()
-
-    def fork(
-        self,
-        base: Ref,
-        thread: str,
-        changes: Sequence[Change] = (),
-        *,
-        keep_results: bool = False,
-        meta: Mapping[str, object] | None = None,
-    ) -> Header:
-        """Raises Unsupported."""
-        raise self._unsupported()
-
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         self._reader.close()
-
-    def _unsupported(self) -> Unsupported:
-        return Unsupported(
-            f"{self._path} is a mapped table: it can be looked at, not written",
-            hint="Export the thread and import it into a native store.",
-        )
 
 
 def _columns_of(db: sqlite3.Connection, path: Path, mapping: TableMapping) -> Columns:
