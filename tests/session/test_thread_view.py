@@ -56,6 +56,21 @@ def test_rows_copied_by_a_fork_appear_once() -> None:
     assert other.headers[Ref("main", "", "c")].parent == Ref("fork", "", "b")
 
 
+def test_a_fork_on_which_nothing_happened_yet_still_has_its_head() -> None:
+    main = _chain("main", "abcd")
+    copy = _chain("fork", "ab")
+    view = ThreadView("main", main[-1].ref, [main, copy], copies=True)
+    head = copy[-1].ref
+    assert view.headers[head].parent == main[1].ref
+    assert [ref for ref in view.headers if ref.thread == "fork"] == [head]
+    assert [(row.title, row.ref) for row in view.rows() if row.kind == "fold"] == [("fork", head)]
+    assert view.line(head) == (main[0].ref, main[1].ref, head)
+    other = ThreadView("fork", head, [copy, main], copies=True)
+    assert other.line() == (copy[0].ref, head)
+    whole = ThreadView("main", main[-1].ref, [main, _chain("twin", "abcd")], copies=True)
+    assert whole.line() == tuple(header.ref for header in main)
+
+
 def test_a_subgraphs_history_hangs_under_what_enclosed_it() -> None:
     main = _chain("t", "abc")
     inner = [_header("t", "s", None, 1, ns="research:1", meta={"parents": {"": "b"}})]
@@ -80,5 +95,7 @@ def test_a_fork_by_us_in_a_langgraph_file_is_known_by_the_journal(langgraph: Ses
     assert info.forked_from == base
     view = langgraph.open_thread("trip-kyoto")
     assert view.headers[fork.ref].parent == base
+    unchanged = langgraph.fork(base, "unchanged")
+    assert unchanged.ref in langgraph.open_thread("trip-kyoto")
     assert [row.title for row in view.rows() if row.kind == "fold"] == ["fixed"]
     assert [ref.thread for ref in langgraph.open_thread("fixed").line()] == ["fixed"] * 18

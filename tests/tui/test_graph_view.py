@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +13,7 @@ from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.graph import GraphFacts, GraphItem, columns_for, graph_items, graph_line, time_items
 from tt_debug.tui.rows.pieces import cells, text_of
-from tt_debug.tui.rows.times import clock_text, delta_text
+from tt_debug.tui.rows.times import clock_text, delta_text, step_seconds
 
 
 def chain(thread: str, *, count: int, base: Ref | None = None, source: str = "loop", at: int = 0) -> list[Header]:
@@ -60,6 +61,33 @@ def test_an_open_fork_has_its_name_above_it_and_a_lane_of_its_own() -> None:
     at = rows.index("├─╮ ▾ one  ✓ done")
     assert rows[at + 1 : at + 4] == ["│ ◆    3 n0", "│ ●    4 n1", "│ ●    5 n2"]
     assert rows[at + 4].startswith("●")
+
+
+def copied(*, more: int) -> ThreadView:
+    """Four steps, and a fork of copies at step 1 with ``more`` steps of its own, made an hour later."""
+    main = chain("main", count=4)
+    base: Ref | None = None
+    copy = []
+    for header in main[:2]:
+        copy.append(replace(header, ref=Ref("copy", "", header.ref.id), parent=base, status=Status.UNFINISHED))
+        base = copy[-1].ref
+    own = chain("copy", count=more, base=base, at=3600)
+    return ThreadView("main", main[-1].ref, [main, [*copy, *own]], copies=True)
+
+
+def test_a_fork_of_copies_alone_stands_as_a_fork_that_was_not_run_yet() -> None:
+    rows = drawn(copied(more=0), trunk=Ref("copy", "", "main-1"))
+    assert rows[2].startswith("├─◇ ▸ main")
+    assert rows[3].startswith("◆      1 n1 ‹head")
+    assert rows[3].endswith(" F")
+    assert rows[4].startswith("○      2 x  not run yet")
+
+
+def test_the_time_until_somebody_forked_is_no_steps() -> None:
+    view = copied(more=2)
+    first, second = (ref for ref in view.headers if ref.thread == "copy")
+    assert step_seconds(view.headers[first], view.headers) is None
+    assert step_seconds(view.headers[second], view.headers) == 2.0
 
 
 def test_another_trunk_keeps_lane_0_and_the_old_line_becomes_a_branch_with_its_threads_name() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stores.model import Header, Ref
+from tt_debug.graph import enclosing
 from tt_debug.layout import Layout, Row, lay_out
 
 
@@ -38,7 +39,8 @@ class ThreadView:
     """The thread's family: every checkpoint of it, of the threads it was forked from and of those forked from it.
 
     A fork to a new thread copies rows in some stores. Each checkpoint appears once: a copy stands for its
-    original, and the opened thread's own rows come first.
+    original, and the opened thread's own rows come first. A fork on which nothing has happened yet has nothing
+    but copies: its head hangs under the original then, so that it can be gone to and resumed.
     """
 
     def __init__(self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool) -> None:
@@ -48,7 +50,9 @@ class ThreadView:
         self.headers: Mapping[Ref, Header] = _merge(family, copies)
         self._refs = tuple(self.headers)
         self._index = {ref: at for at, ref in enumerate(self._refs)}
-        self._links = [self._index.get(header.parent, -1) if header.parent else -1 for header in self.headers.values()]
+        above = _callers(self.headers)
+        self._links = [self._index.get(ref, -1) if ref else -1 for ref in above]
+        self._aside = frozenset(at for at, ref in enumerate(above) if ref and ref.ns != self._refs[at].ns)
         self._layouts: dict[int, Layout] = {}
         self._parents = self._layout(head).parents  # the same links with every cycle cut
         self._children: list[list[int]] = [[] for _ in self._refs]
@@ -60,7 +64,7 @@ class ThreadView:
         return ref in self._index
 
     def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
-        """From the root to ``ref`` (default: the head) along parents, across threads, oldest first."""
+        """From the root to ``ref`` (default: the head), across threads and into subgraphs, oldest first."""
         at = self._index.get(ref or self.head, -1)
         found: list[Ref] = []
         while at >= 0:
@@ -74,7 +78,7 @@ class ThreadView:
         return () if at is None else tuple(self._refs[child] for child in self._children[at])
 
     def tip(self, ref: Ref) -> Ref:
-        """The newest checkpoint of the root namespace that goes on from ``ref`` along its longest continuation."""
+        """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
         layout, at = self._layout(self.head), self._index[ref]
         while True:
             below = [c for c in self._children[at] if self._refs[c].ns == self._refs[at].ns]
@@ -102,7 +106,7 @@ class ThreadView:
     def _layout(self, trunk: Ref) -> Layout:
         pinned = self._index.get(trunk, -1)
         if pinned not in self._layouts:
-            self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None)}
+            self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None, self._aside)}
         return self._layouts[pinned]
 
     def _row(self, row: Row, line: str) -> GraphRow:
@@ -119,9 +123,42 @@ class ThreadView:
         ref, parent = header.ref, header.parent
         if ref.thread != line or (parent is not None and ref.thread != parent.thread):
             return ref.thread
-        if parent is not None and ref.ns != parent.ns:
-            return ref.ns.removeprefix(parent.ns).lstrip("|").split(":")[0]
+        above = enclosing(header)
+        if above is not None and self._index[ref] in self._aside:
+            return call_name(ref.ns, above.ns)
         return header.source if header.source not in ("loop", "step") else "branch"
+
+
+def call_name(ns: str, outer: str = "") -> str:
+    """What a person calls the subgraph ``ns`` seen from ``outer``, which it lies in: the nodes it is called by, with a
+    number from the second one that a task calls. Ids of tasks are left out."""
+    names: list[str] = []
+    for part in ns.split("|")[outer.count("|") + 1 if outer else 0 :]:
+        name = part.partition(":")[0]
+        if name.isdecimal() and names:
+            names[-1] += f" #{int(name) + 1}"
+        else:
+            names.append(name)
+    return " › ".join(names)
+
+
+def _callers(headers: Mapping[Ref, Header]) -> list[Ref | None]:
+    """What each checkpoint is drawn under: its parent, or what called the subgraph whose call it begins."""
+    # A caller that a fork copied stands under its original's address.
+    stands = {(ref.ns, ref.id): ref for ref in headers} if any(ref.ns for ref in headers) else {}
+    above: list[Ref | None] = []
+    for header in headers.values():
+        parent = headers.get(header.parent) if header.parent else None
+        caller = _caller(header, stands) if header.ref.ns else None
+        # The next call of a subgraph that keeps its state has the last row of the call before as its parent.
+        goes_on = parent is not None and parent.ref.ns == header.ref.ns and _caller(parent, stands) in (caller, None)
+        above.append(header.parent if goes_on or caller is None else caller)
+    return above
+
+
+def _caller(header: Header, stands: Mapping[tuple[str, str], Ref]) -> Ref | None:
+    noted = enclosing(header)
+    return None if noted is None else stands.get((noted.ns, noted.id))
 
 
 def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
@@ -129,9 +166,12 @@ def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header
     stands: dict[tuple[str, str], Ref] = {}
     kept: list[Header] = []
     for headers in family:
+        newest = next((header.ref for header in reversed(headers) if not header.ref.ns), None)
         for header in headers:
             key = (header.ref.ns, header.ref.id)
             if copies and key in stands:
+                if header.ref == newest:
+                    kept.append(replace(header, parent=stands[key]))
                 continue
             stands.setdefault(key, header.ref)
             kept.append(header)
@@ -142,12 +182,7 @@ def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header
 
 def _linked(header: Header, stands: Mapping[tuple[str, str], Ref], present: set[Ref]) -> Header:
     """The header with its parent resolved: through copies, and from a subgraph's first row to what enclosed it."""
-    parent = header.parent
-    if parent is None and header.ref.ns:
-        outer = header.ref.ns.rpartition("|")[0]
-        enclosing = header.meta.get("parents")
-        found = enclosing.get(outer) if isinstance(enclosing, Mapping) else None
-        parent = Ref(header.ref.thread, outer, found) if isinstance(found, str) else None
+    parent = header.parent or enclosing(header)
     if parent is not None:
         if parent not in present:
             parent = stands.get((parent.ns, parent.id), parent)

@@ -235,11 +235,17 @@ def _sign(item: GraphItem, header: Header, facts: GraphFacts) -> tuple[str, str]
         return sign, status_ink(item.status)
     if header.problem:
         return glyphs.problem, "warning"
-    if header.source in EDITS:
+    if header.source in EDITS or _copied(header):
         return glyphs.edited, ""
     if not header.next and header.status == Status.DONE:
         return glyphs.end, ""
     return glyphs.step, ""
+
+
+def _copied(header: Header) -> bool:
+    """Whether this is a fork that the store made by copying its base, and nothing has happened on it."""
+    parent = header.parent
+    return parent is not None and parent.id == header.ref.id and parent.thread != header.ref.thread
 
 
 def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphFacts) -> Line:
@@ -248,7 +254,8 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
     over = max(0, cells(node) - columns.node)
     pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(node, columns.node + over)]
     if columns.badge:
-        badge = BADGES.get(header.source, facts.glyphs.failed if header.status == Status.FAILED else " ")
+        known = "F" if _copied(header) else BADGES.get(header.source)
+        badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
     if columns.changed:
         name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()

@@ -18,6 +18,9 @@ def step_seconds(header: Header, headers: Mapping[Ref, Header]) -> float | None:
         return None
     if parent.source in BY_HAND and parent.source != "input":
         return None
+    if parent.ref.thread != header.ref.thread:
+        # A fork's first row: between the two lies the time until somebody forked.
+        return None
     return (header.created - parent.created).total_seconds()
 
 
