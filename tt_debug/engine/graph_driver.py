@@ -35,7 +35,7 @@ if __name__ == "__main__":
     sys.modules[__package__].__path__ = [_here]
 
 from .events_pipe import Tell, open_events
-from .graph_standing import Standing, as_graph, async_only, require_langgraph, with_saver
+from .graph_standing import SameJournal, Standing, as_graph, async_only, require_langgraph, with_saver
 from .graph_target import Refused, load, prepare, produce
 
 _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
@@ -235,7 +235,7 @@ def run_sync(run: Run) -> None:
         if nothing_to_run(run):
             return
         with contextlib.closing(
-            sqlite3.connect(run.job["store"], check_same_thread=False, timeout=_BUSY)
+            sqlite3.connect(run.job["store"], check_same_thread=False, timeout=_BUSY, factory=SameJournal)
         ) as connection:
             run.driven, twin = True, with_saver(run.graph, SqliteSaver, connection)
             with contextlib.closing(twin.stream(given, **how)) as stream:
@@ -253,7 +253,7 @@ async def run_async(run: Run) -> None:
     with told(run):
         if nothing_to_run(run):
             return
-        async with aiosqlite.connect(run.job["store"], timeout=_BUSY) as connection:
+        async with aiosqlite.connect(run.job["store"], timeout=_BUSY, factory=SameJournal) as connection:
             if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
                 vars(connection)["is_alive"] = lambda: True
             run.driven, twin = True, with_saver(run.graph, AsyncSqliteSaver, connection)

@@ -21,6 +21,7 @@ from .graph_memory import Memories
 from .graph_target import Refused, import_failed
 
 _PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
+_JOURNAL = re.compile(r"PRAGMA\s+journal_mode\s*=\s*\w+\s*;", re.IGNORECASE)
 _NOT_RESULTS = {"__error__", "__error_source_node__", "__interrupt__", "__resume__"}
 
 
@@ -56,6 +57,13 @@ def as_graph(value: Any) -> Any:
         remote = "it runs on a server, and cannot be driven here" if type(value).__name__ == "RemoteGraph" else ""
         raise Refused("usage", f"this is no graph but a {type(value).__module__}.{type(value).__qualname__}", remote)
     return value
+
+
+class SameJournal(sqlite3.Connection):
+    """A connection that leaves the file's journal mode alone: the savers' set-up asks for WAL, which stays for good."""
+
+    def executescript(self, script: str, /) -> sqlite3.Cursor:
+        return super().executescript(_JOURNAL.sub("", script))
 
 
 def with_saver(graph: Any, saver_class: Any, connection: Any) -> Any:
