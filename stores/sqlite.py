@@ -162,7 +162,7 @@ class Reader:
                 self._open_locking()
         elif found.journal is None and _is_wal(self._path):
             self._locking = False
-            self._db = _connect(self._path, "mode=ro&immutable=1")
+            self._db = connect(self._path, "mode=ro&immutable=1")
         else:
             self._open_locking()
         self._first_look()
@@ -182,7 +182,7 @@ class Reader:
 
     def _open_locking(self) -> None:
         self._locking = True
-        self._db = _connect(self._path, "mode=ro")
+        self._db = connect(self._path, "mode=ro")
 
     def _open_copy(self) -> None:
         """Nobody writes to such a file: a writer would have its `-shm`, or hold the journal's lock."""
@@ -192,7 +192,7 @@ class Reader:
         for suffix in ("", "-wal", "-journal"):
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(f"{self._path}{suffix}", f"{target}{suffix}")
-        self._db = _connect(target, "mode=rw")
+        self._db = connect(target, "mode=rw")
 
     def _drop(self) -> None:
         if self._db is not None:
@@ -271,7 +271,7 @@ class WriteConnection:
             self._db.close()  # another file stands under this name now
             self._db = None
         if self._db is None:
-            db = _connect(self._path, "mode=rwc" if self._create else "mode=rw")
+            db = connect(self._path, "mode=rwc" if self._create else "mode=rw")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA synchronous = FULL")
             if self._create:
@@ -296,7 +296,8 @@ def check_file(path: Path) -> None:
         raise Corrupt(f"{path} is an empty file", hint=NOT_A_STORE)
 
 
-def _connect(path: Path, query: str) -> sqlite3.Connection:
+def connect(path: Path, query: str) -> sqlite3.Connection:
+    """A connection in the mode that the URI's ``query`` asks for."""
     db = sqlite3.connect(
         f"file:{quote(str(path.absolute()))}?{query}",
         uri=True,
@@ -321,7 +322,7 @@ def _is_wal(path: Path) -> bool:
     With an exclusive lock wanted, which a read-only connection cannot get, a WAL file is refused before anything
     is made beside it, while a file in rollback mode opens.
     """
-    with contextlib.closing(_connect(path, "mode=ro")) as db:
+    with contextlib.closing(connect(path, "mode=ro")) as db:
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -13,6 +13,7 @@ from typing import Final
 
 from stores.errors import Busy, Conflict, Corrupt, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
 
+RESTORE: Final = "Try `sqlite3 FILE .recover`, or restore a backup."
 NOT_A_STORE: Final = "Give the path of an SQLite file that holds checkpoints."
 
 
@@ -29,6 +30,10 @@ def translated(path: Path) -> Iterator[None]:
         raise _translate(error, path) from error
 
 
+class Damaged(Corrupt):
+    """SQLite itself cannot go on reading the file."""
+
+
 def _translate(error: sqlite3.Error, path: Path) -> StoreError:
     code = primary_code(error)
     match code:
@@ -37,7 +42,7 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
         case sqlite3.SQLITE_NOTADB:
             return Corrupt(f"{path} is not an SQLite database", hint=NOT_A_STORE)
         case sqlite3.SQLITE_CORRUPT:
-            return Corrupt(f"{path} is damaged: {error}", hint="Try `sqlite3 FILE .recover`, or restore a backup.")
+            return Damaged(f"{path} is damaged: {error}", hint=RESTORE)
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return ReadOnly(f"{path} may not be written: {error}", hint="Make the file and its folder writable.")
         case sqlite3.SQLITE_FULL:
@@ -54,7 +59,7 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is broken at this place; other places may still be read."""
-    return primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return primary_code(error) == sqlite3.SQLITE_CORRUPT
 
 
 def primary_code(error: sqlite3.Error) -> int:

@@ -41,7 +41,7 @@ def edited_row(
     base: CheckpointRow, state: Mapping[str, Value], changes: Sequence[Change], birth: Birth, decoder: Decoder
 ) -> CheckpointRow:
     """The base's row under a new id, with ``changes`` applied to ``state``, which is the base's own."""
-    if base.type != "msgpack":
+    if base.type != "msgpack" or base.blob is None:
         raise Unsupported(
             f"checkpoint {base.id} is stored as {base.type}: it can be copied, not edited",
             hint="Fork it to a new thread without changes.",

@@ -188,4 +188,4 @@ def _is_newer(version: Value, seen: Value) -> bool:
     if seen is None:
         return True
     # Versions are texts of one form, or integers (LangGraph JS, the in-memory saver); never mixed within a thread.
-    return bool(version > seen) if type(version) is type(seen) else True
+    return bool(version > seen) if type(version) is type(seen) and isinstance(version, str | int) else True

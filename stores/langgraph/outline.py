@@ -48,6 +48,8 @@ class Outline:
 
 def outline_of(row: CheckpointRow) -> Outline:
     """What the row says about its step; a row that cannot be read has only a ``problem``."""
+    if row.blob is None:
+        return Outline(problem="its content is lost")
     try:
         if row.type == "msgpack":
             content = msgpack.shallow(as_bytes(row.blob))
@@ -83,9 +85,9 @@ def _form(kind: str | None) -> str:
 
 
 def _outline(content: Mapping[str, Value]) -> Outline:
-    versions = content["channel_versions"]
-    values = mapping(content.get("channel_values"))
-    seen = {node: channels for node, channels in mapping(content.get("versions_seen")).items() if node not in NOT_NODES}
+    versions = _named(content["channel_versions"])
+    values = _named(content.get("channel_values"))
+    seen = {node: channels for node, channels in _named(content.get("versions_seen")).items() if node not in NOT_NODES}
     pending = content.get("pending_sends") or values.get(TASKS)
     v = content["v"] if isinstance(content.get("v"), int) else 4
     return Outline(
@@ -93,11 +95,16 @@ def _outline(content: Mapping[str, Value]) -> Outline:
         created=read_time(content.get("ts")),
         available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
         channels=frozenset(versions) | frozenset(values),
-        seen={node: mapping(channels) for node, channels in seen.items()},
+        seen={node: _named(channels) for node, channels in seen.items()},
         sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
         has_sends="pending_sends" in content,
         snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
     )
+
+
+def _named(value: Value) -> Mapping[str, Value]:
+    """A mapping's entries with a name; damaged parts count as absent."""
+    return {name: item for name, item in mapping(value).items() if isinstance(name, str)}
 
 
 def _plain(value: Value) -> Value:

@@ -41,7 +41,7 @@ class CheckpointRow(NamedTuple):
     id: str
     parent: str | None
     type: str | None
-    blob: bytes
+    blob: bytes | None
     metadata: bytes | str | None
     sealed: bool = False
 
@@ -114,7 +114,7 @@ def as_bytes(stored: bytes | str | float | None) -> bytes:
 def as_text(stored: object) -> str:
     """A stored name's text, where another writer may have stored bytes, a number or nothing."""
     if isinstance(stored, str):
-        return stored
+        return stored if stored.isascii() else as_bytes(stored).decode("utf-8", "replace")
     return stored.decode("utf-8", "replace") if isinstance(stored, bytes) else "" if stored is None else str(stored)
 
 
@@ -133,7 +133,7 @@ def read_time(text: Value) -> datetime | None:
 
 def is_control(name: str) -> bool:
     """Whether a channel is the runtime's own and not state."""
-    return name in _CONTROL_NAMES or name.startswith(_CONTROL_PREFIXES)
+    return isinstance(name, str) and (name in _CONTROL_NAMES or name.startswith(_CONTROL_PREFIXES))
 
 
 def split_channels(values: Mapping[str, Value], seen: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,7 +27,8 @@ from stores.langgraph.tables import Tables, ThreadRow
 from stores.langgraph.thread import ThreadReading
 from stores.langgraph.write import Forking
 from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
-from stores.sqlite import file_id, foreign_lock, open_reading, open_writing
+from stores.salvaging import SalvagingReader
+from stores.sqlite import file_id, foreign_lock, open_writing
 
 T = TypeVar("T")
 
@@ -45,7 +47,7 @@ class LangGraphStore:
         self._memory = Memory()
         self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
         self._decoders: OrderedDict[str, Decoder] = OrderedDict()
-        self._reader = open_reading(path)
+        self._reader = SalvagingReader(path)
         self._seal, problem = _seal(os.environ.get(KEY_VARIABLE))
         try:
             found, notices = self._reader.read(lambda db: _first_look(db, self._seal, problem))
@@ -65,7 +67,12 @@ class LangGraphStore:
     @property
     def info(self) -> StoreInfo:
         """What this store is and can do."""
-        return self._info
+        # Damage may show only where a row is asked for.
+        if self._reader.salvaged is None:
+            return self._info
+        capabilities = self._info.capabilities - {Capability.FORK}
+        notices = (str(self._reader.salvaged), *self._info.notices)
+        return replace(self._info, capabilities=capabilities, notices=notices)
 
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""

@@ -22,7 +22,6 @@ from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.tables import Tables
 from stores.langgraph.tasks import Ran
 from stores.model import Value
-from stores.sqlite_errors import is_damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +79,12 @@ class Steps:
     skeleton: Skeleton | None = None
 
     def card(self, key: Key) -> Card:
-        """What there is to know of a checkpoint's row; a row that is gone or damaged has only a problem."""
-        try:
-            size = self.tables.size(self.db, self.thread, key)
-            known = None if size is None else self.memory.cards.get(self.thread, key, size)
-            if known is not None:
-                return known
-            row = self.tables.checkpoint(self.db, self.thread, key)
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            return Card(Outline(problem=f"its row is damaged: {error}"), None, {}, 0, None)
+        """What there is to know of a checkpoint's row; one that is not there has only a problem."""
+        size = self.tables.size(self.db, self.thread, key)
+        known = None if size is None else self.memory.cards.get(self.thread, key, size)
+        if known is not None:
+            return known
+        row = self.tables.checkpoint(self.db, self.thread, key)
         if row is None:
             return Card(Outline(problem="it is not in the file"), None, {}, 0, None)
         metadata, problem = rows.read_metadata(row.metadata)

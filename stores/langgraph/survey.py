@@ -13,7 +13,6 @@ from stores.codec.aes import KEY_VARIABLE, is_sealed
 from stores.langgraph import skeleton
 from stores.langgraph.rows import as_bytes, read_metadata
 from stores.langgraph.tables import Tables
-from stores.sqlite_errors import is_damage
 
 # Above this many rows the questions that visit every one of them are not asked: 0.1 s each.
 _MANY: Final = 300_000
@@ -23,17 +22,11 @@ _IN_THE_CLEAR: Final = "the names of threads, nodes and channels, and all metada
 
 def survey(db: sqlite3.Connection, tables: Tables, key_problem: str | None) -> tuple[str, ...]:
     """The sentences. ``key_problem`` is why the key that was given cannot be used."""
-    found = list(_by_columns(tables))
-    try:
-        found += _encryption(db, tables, key_problem)
-        if tables.last_rowid(db) == 0:
-            found.append("There are no checkpoints in it.")
-        elif tables.last_rowid(db) <= _MANY:
-            found += _by_rows(db, tables)
-    except sqlite3.DatabaseError as error:
-        # What can be read is shown all the same; who reads the damaged part says so.
-        if not is_damage(error):
-            raise
+    found = [*_by_columns(tables), *_encryption(db, tables, key_problem)]
+    if tables.last_rowid(db) == 0:
+        found.append("There are no checkpoints in it.")
+    elif tables.last_rowid(db) <= _MANY:
+        found += _by_rows(db, tables)
     return tuple(found)
 
 

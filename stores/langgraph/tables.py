@@ -6,7 +6,7 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from stores.errors import Corrupt, Unsupported
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
 from stores.langgraph.skeleton import Key
 from stores.model import Ref
-from stores.sqlite_errors import is_damage
 
 
 class ThreadRow(NamedTuple):
@@ -108,29 +107,12 @@ class Tables:
         return sorted(found.values(), key=lambda row: row.written, reverse=True)
 
     def skeleton(self, db: sqlite3.Connection, thread: str) -> list[tuple[str, str, str | None]]:
-        """(ns, id, parent) of a thread's checkpoints. Where the table is damaged, what its index still tells."""
+        """(ns, id, parent) of a thread's checkpoints."""
         question = (
             f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
         )
-        try:
-            found = filter(_is_text, db.execute(question, (thread,)))
-            return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-        return list(self._skeleton_of_damaged(db, thread))
-
-    def _skeleton_of_damaged(self, db: sqlite3.Connection, thread: str) -> Iterator[tuple[str, str, str | None]]:
-        question = f"SELECT {self.ns}, {self.id} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
-        for ns, id in filter(_is_text, db.execute(question, (thread,)).fetchall()):
-            question = f"SELECT {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
-            try:
-                found = db.execute(question, (thread, ns, id)).fetchone()
-            except sqlite3.DatabaseError as error:
-                if not is_damage(error):
-                    raise
-                found = None
-            yield ns, id, (as_text(found[0]) or None) if found else None
+        found = filter(_is_text, db.execute(question, (thread,)))
+        return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
 
     def newest(self, db: sqlite3.Connection, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""
@@ -190,13 +172,9 @@ class Tables:
             f"SELECT task_id, {self.write_path}, idx, channel{more} FROM writes "
             f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
         )
-        try:
-            found = db.execute(question, (thread, key.ns, key.id))
-            return [self._write(*row) for row in found]
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            return []
+        # What only an index of a damaged file still tells of has no channel.
+        found = db.execute(f"{question} AND channel IS NOT NULL", (thread, key.ns, key.id))
+        return [self._write(*row) for row in found]
 
     def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
         name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
@@ -225,7 +203,7 @@ class Tables:
     def insert(self, db: sqlite3.Connection, thread: str, row: CheckpointRow) -> None:
         """Append one checkpoint, encrypted if it was. A row of the same id is sqlite3's IntegrityError."""
         kind, blob = row.type, row.blob
-        if row.sealed and self.seal is not None and kind is not None:
+        if row.sealed and self.seal is not None and kind is not None and blob is not None:
             kind, blob = self.seal.close(kind, blob)
         db.execute(
             "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "

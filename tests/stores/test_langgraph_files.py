@@ -208,9 +208,3 @@ def test_tasks_are_named_without_their_paths(opened: Open) -> None:
 def test_tables_of_another_application_are_refused(opened: Open) -> None:
     with pytest.raises(Unsupported, match="no LangGraph tables"):
         opened("foreign_schema.sqlite")
-
-
-def test_a_file_cut_short_is_corrupt_and_says_what_to_do(opened: Open) -> None:
-    with pytest.raises(Corrupt) as caught:
-        everything(opened("truncated_60pct.sqlite"))
-    assert "recover" in caught.value.hint
