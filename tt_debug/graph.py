@@ -123,16 +123,31 @@ class CheckpointGraph:
 
 
 def _parent(header: Header) -> Ref | None:
-    """LangGraph notes in a subgraph's checkpoints which one of each outer namespace ran it."""
-    if header.parent is not None or not header.ref.ns:
-        return header.parent
+    return header.parent or enclosing(header)
+
+
+def enclosing(header: Header) -> Ref | None:
+    """The checkpoint whose step called the subgraph this one belongs to; None for the root's own, or where none is
+    noted.
+
+    LangGraph notes in a subgraph's checkpoints the one of each outer graph. A subgraph that keeps its state is called
+    ``outer|mid`` where the one around it is called ``outer:task``; a second one that a task calls, ``node:task|1``.
+    """
     noted = header.meta.get("parents")
-    ns = header.ref.ns
-    while ns and isinstance(noted, Mapping):
-        ns = ns.rpartition("|")[0]
-        if isinstance(found := noted.get(ns), str):
-            return Ref(header.ref.thread, ns, found)
-    return None
+    if not header.ref.ns or not isinstance(noted, Mapping):
+        return None
+    own = _nodes(header.ref.ns)
+    around = [ns for ns in noted if isinstance(ns, str) and isinstance(noted[ns], str)]
+    found = [ns for ns in around if len(_nodes(ns)) < len(own) and _nodes(ns) == own[: len(_nodes(ns))]]
+    if not found:
+        return None
+    ns = max(found, key=lambda each: len(_nodes(each)))
+    return Ref(header.ref.thread, ns, noted[ns])
+
+
+def _nodes(ns: str) -> list[str]:
+    """The nodes that a namespace leads through, without the ids of their tasks."""
+    return [part.partition(":")[0] for part in ns.split("|")] if ns else []
 
 
 def _goes_on(ref: Ref, child: Ref) -> bool:

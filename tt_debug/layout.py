@@ -79,11 +79,12 @@ class Layout:
         return self.order[self.row_of[node] : self.row_of[node] + self.size[node]]
 
 
-def lay_out(parents: Sequence[int], pinned: int | None = None) -> Layout:
+def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection[int] = ()) -> Layout:
     """Lay out a forest. ``parents`` holds each node's parent or -1, siblings are drawn in the order of their numbers.
 
-    The line from its root to ``pinned`` keeps lane 0. A cycle is cut at its lowest node and reported in
-    ``Layout.cut``. Raises ValueError for a parent or a pinned node that does not exist.
+    The line from its root to ``pinned`` keeps lane 0. A node of ``aside`` (a subgraph's first) starts a branch even
+    where it is its parent's only child; each level of those may take one lane more. A cycle is cut at its lowest node
+    and reported in ``Layout.cut``. Raises ValueError for a parent or a pinned node that does not exist.
     """
     count = len(parents)
     if pinned is not None and not 0 <= pinned < count:
@@ -92,7 +93,7 @@ def lay_out(parents: Sequence[int], pinned: int | None = None) -> Layout:
         raise ValueError(f"there is no node {max(parents)} to be a parent among {count}")
     links, walk, cut = _parents_first(parents)
     size = _sizes(links, walk)
-    heavy = _heavy_children(links, size, pinned)
+    heavy = _heavy_children(links, size, pinned, aside)
     row_of, lane = array("i", bytes(4 * count)), array("i", bytes(4 * count))
     free = array("i", bytes(4 * count))  # the next row for a light child
     top = 0
@@ -174,16 +175,19 @@ def _sizes(links: Sequence[int], walk: Sequence[int]) -> array[int]:
     return size
 
 
-def _heavy_children(links: Sequence[int], size: Sequence[int], pinned: int | None) -> array[int]:
+def _heavy_children(
+    links: Sequence[int], size: Sequence[int], pinned: int | None, aside: Collection[int]
+) -> array[int]:
     """The child of each node that goes on in its lane: the newest of the largest, or the one on the pinned line."""
     heavy = array("i", [ROOT]) * len(links)
     for node, above in enumerate(links):
-        if above >= 0:
+        if above >= 0 and node not in aside:
             so_far = heavy[above]
             if so_far < 0 or size[node] >= size[so_far]:
                 heavy[above] = node
     while pinned is not None and links[pinned] >= 0:
-        heavy[links[pinned]] = pinned
+        if pinned not in aside:
+            heavy[links[pinned]] = pinned
         pinned = links[pinned]
     return heavy
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stores.model import Header, Ref
-from tt_debug.graph import CheckpointGraph, Orphan
+from tt_debug.graph import CheckpointGraph, Orphan, enclosing
 
 
 def at(name: str, thread: str = "t", ns: str = "") -> Ref:
@@ -117,3 +117,22 @@ def test_common_ancestors_are_those_networkx_finds(choices: list[int], data: st.
     a, b = (headers[data.draw(st.integers(0, len(choices)))].ref for _ in "ab")
     assert graph.common_ancestor(a, b) == nx.lowest_common_ancestor(graph.digraph, a, b)
     assert set(graph.lineage(a)) == nx.ancestors(graph.digraph, a) | {a}
+
+
+@pytest.mark.parametrize(
+    ("ns", "noted", "wanted"),
+    [
+        pytest.param("", {"": "a"}, None, id="the root's own"),
+        pytest.param("sub:1", {}, None, id="nothing noted"),
+        pytest.param("sub:1", {"": "a"}, at("a"), id="called by the root"),
+        pytest.param("sub:1|leaf:2", {"sub:1": "s", "": "a"}, at("s", ns="sub:1"), id="the innermost, in any order"),
+        pytest.param("sub:1|1", {"": "a"}, at("a"), id="the second that a task calls"),
+        pytest.param("outer|mid", {"": "a", "outer:7": "o"}, at("o", ns="outer:7"), id="one that keeps its state"),
+        pytest.param("sub:1", {"": "a", "sub:1": "s"}, at("a"), id="never itself"),
+        pytest.param("sub:1", {"": "a", "other:2": "o"}, at("a"), id="never another graph's"),
+        pytest.param("sub:1", {"": 7}, None, id="no id"),
+        pytest.param("sub:1", "a", None, id="no mapping"),
+    ],
+)
+def test_what_called_a_subgraph(ns: str, noted: object, wanted: Ref | None) -> None:
+    assert enclosing(header("x", ns=ns, parents=noted)) == wanted

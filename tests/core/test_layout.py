@@ -140,6 +140,29 @@ def test_cut_links_are_reported() -> None:
     assert lay_out(TRIP).cut == ()
 
 
+def test_what_stands_aside_is_a_branch_whatever_its_size() -> None:
+    names = ["input", "plan", "inner", "more", "again", "head"]
+    layout = lay_out([-1, 0, 1, 2, 3, 1], 5, aside={2, 4})
+    wanted = """
+        ● input
+        ● plan
+        ├─● inner
+        │ ● more
+        │ ├─● again
+        ● head
+    """
+    assert picture(layout, names) == cleandoc(wanted)
+    assert picture(layout, names, (2,)) == "● input\n● plan\n├─▸ 3 checkpoints · 2 branches\n● head"
+
+
+def test_an_only_child_that_stands_aside_leaves_its_parent_an_end() -> None:
+    assert picture(lay_out([-1, 0], None, aside={1}), ["head", "inner"]) == "● head\n├─● inner"
+
+
+def test_a_pinned_line_into_a_branch_aside_keeps_lane_0_only_up_to_there() -> None:
+    assert picture(lay_out([-1, 0, 1, 0], 2, aside={1}), list("abcd")) == "● a\n├─● b\n│ ● c\n● d"
+
+
 def test_a_node_in_the_middle_of_a_line_cannot_be_folded() -> None:
     assert draw(TRIP, NAMES, 6, frozenset({0, 1, 5})) == draw(TRIP, NAMES, 6)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from stores.model import Change, Header, Ref
 from tt_debug.session.session import Session
-from tt_debug.session.thread_view import ThreadView
+from tt_debug.session.thread_view import ThreadView, call_name
 
 START = datetime(2026, 9, 14, tzinfo=UTC)
 
@@ -78,6 +78,59 @@ def test_a_subgraphs_history_hangs_under_what_enclosed_it() -> None:
     assert view.headers[inner[0].ref].parent == main[1].ref
     assert [row.title for row in view.rows() if row.kind == "fold"] == ["research"]
     assert view.tips() == (main[-1].ref,)
+
+
+def test_what_follows_a_subgraph_goes_on_in_its_lane_however_short() -> None:
+    main = _chain("t", "ab")
+    inner = [_header("t", "i", None, 1, ns="sub:1", meta={"parents": {"": "b"}})]
+    inner.append(_header("t", "j", inner[0].ref, 2, ns="sub:1", meta={"parents": {"": "b"}}))
+    deep = [_header("t", "x", None, 3, ns="sub:1|leaf:2", meta={"parents": {"": "b", "sub:1": "j"}})]
+    deep += [_header("t", each, deep[-1].ref, 4, ns="sub:1|leaf:2") for each in "y"]
+    inner.append(_header("t", "k", inner[1].ref, 9, ns="sub:1", meta={"parents": {"": "b"}}))
+    view = ThreadView("t", main[-1].ref, [[*main, *inner, *deep]], copies=True)
+    rows = [(row.lane, row.ref.id, row.title) for row in view.rows(frozenset(view.headers))]
+    assert rows == [
+        (0, "a", ""), (0, "b", ""), (1, "i", "sub"), (1, "j", ""), (2, "x", "leaf"), (2, "y", ""), (1, "k", ""),
+    ]  # fmt: skip
+    assert [(row.title, row.hidden, row.branches) for row in view.rows() if row.kind == "fold"] == [("sub", 5, 2)]
+    assert [ref.id for ref in view.line(deep[-1].ref)] == ["a", "b", "i", "j", "x", "y"]
+    assert view.tip(deep[0].ref) == deep[-1].ref
+    assert view.tip(main[0].ref) == main[-1].ref
+
+
+def test_each_call_of_a_subgraph_that_keeps_its_state_hangs_under_its_own_caller() -> None:
+    main = _chain("t", "abcd")
+    first = [_header("t", "i", None, 1, ns="memory", meta={"parents": {"": "b"}})]
+    first.append(_header("t", "j", first[0].ref, 2, ns="memory", meta={"parents": {"": "b"}}))
+    second = [_header("t", "k", first[1].ref, 3, ns="memory", meta={"parents": {"": "d"}})]
+    second.append(_header("t", "l", second[0].ref, 4, ns="memory", meta={"parents": {"": "d"}}))
+    view = ThreadView("t", main[-1].ref, [[*main, *first, *second]], copies=True)
+    assert [(row.lane, row.ref.id) for row in view.rows(frozenset(view.headers))] == [
+        (0, "a"), (0, "b"), (1, "i"), (1, "j"), (0, "c"), (0, "d"), (1, "k"), (1, "l"),
+    ]  # fmt: skip
+    assert [row.title for row in view.rows() if row.kind == "fold"] == ["memory", "memory"]
+    # Its own parent stays the last row of the call before, which is what its state comes from.
+    assert view.headers[second[0].ref].parent == first[1].ref
+    assert [ref.id for ref in view.line(second[1].ref)] == ["a", "b", "c", "d", "k", "l"]
+    assert view.tip(first[0].ref) == first[1].ref
+
+
+def test_a_copied_caller_stands_for_its_copy() -> None:
+    main = _chain("t", "abc")
+    copy = _chain("fork", "abx")
+    inner = [_header("fork", "i", None, 5, ns="sub:1", meta={"parents": {"": "b"}})]
+    view = ThreadView("t", main[-1].ref, [main, [*copy, *inner]], copies=True)
+    assert view.headers[inner[0].ref].parent == main[1].ref
+    assert [row.title for row in view.rows() if row.kind == "fold"] == ["fork", "sub"]
+
+
+def test_a_subgraph_is_called_by_its_nodes() -> None:
+    assert call_name("research:1") == "research"
+    assert call_name("mid:1|inner:2") == "mid › inner"
+    assert call_name("mid:1|inner:2", "mid:1") == "inner"
+    assert call_name("outer|mid", "outer:7") == "mid"
+    assert call_name("both:1|1") == "both #2"
+    assert call_name("1:7") == "1"
 
 
 def test_orphans_and_cycles_are_drawn_and_never_looped_on() -> None:

@@ -121,11 +121,11 @@ class ThreadView:
     def _title(self, header: Header, line: str) -> str:
         """What a person who stands on ``line``, a thread, would call the branch that starts here."""
         ref, parent = header.ref, header.parent
+        if self._index[ref] in self._aside:
+            caller = enclosing(header)
+            return call_name(ref.ns, caller.ns if caller is not None else "")
         if ref.thread != line or (parent is not None and ref.thread != parent.thread):
             return ref.thread
-        above = enclosing(header)
-        if above is not None and self._index[ref] in self._aside:
-            return call_name(ref.ns, above.ns)
         return header.source if header.source not in ("loop", "step") else "branch"
 
 
@@ -134,11 +134,10 @@ def call_name(ns: str, outer: str = "") -> str:
     number from the second one that a task calls. Ids of tasks are left out."""
     names: list[str] = []
     for part in ns.split("|")[outer.count("|") + 1 if outer else 0 :]:
-        name = part.partition(":")[0]
-        if name.isdecimal() and names:
-            names[-1] += f" #{int(name) + 1}"
+        if part.isdecimal() and names:
+            names[-1] += f" #{int(part) + 1}"
         else:
-            names.append(name)
+            names.append(part.partition(":")[0])
     return " › ".join(names)
 
 
@@ -146,19 +145,19 @@ def _callers(headers: Mapping[Ref, Header]) -> list[Ref | None]:
     """What each checkpoint is drawn under: its parent, or what called the subgraph whose call it begins."""
     # A caller that a fork copied stands under its original's address.
     stands = {(ref.ns, ref.id): ref for ref in headers} if any(ref.ns for ref in headers) else {}
+
+    def caller_of(header: Header) -> Ref | None:
+        noted = enclosing(header) if header.ref.ns else None
+        return noted if noted is None or noted in headers else stands.get((noted.ns, noted.id))
+
     above: list[Ref | None] = []
     for header in headers.values():
         parent = headers.get(header.parent) if header.parent else None
-        caller = _caller(header, stands) if header.ref.ns else None
+        caller = caller_of(header)
         # The next call of a subgraph that keeps its state has the last row of the call before as its parent.
-        goes_on = parent is not None and parent.ref.ns == header.ref.ns and _caller(parent, stands) in (caller, None)
+        goes_on = parent is not None and parent.ref.ns == header.ref.ns and caller_of(parent) in (caller, None)
         above.append(header.parent if goes_on or caller is None else caller)
     return above
-
-
-def _caller(header: Header, stands: Mapping[tuple[str, str], Ref]) -> Ref | None:
-    noted = enclosing(header)
-    return None if noted is None else stands.get((noted.ns, noted.id))
 
 
 def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
