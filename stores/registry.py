@@ -6,17 +6,21 @@ Owns URLs, probing and masking; adapters are imported when their store is opened
 from __future__ import annotations
 
 import re
+import shlex
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from stores.errors import Corrupt, Unreachable, Unsupported
 from stores.protocol import Store
 from stores.salvaging import SalvagingReader
+
+if TYPE_CHECKING:
+    from stores.probing import Proposal
 
 ENTRY_POINTS: Final = "tt_debug.stores"
 _BUILT_IN: Final = {
@@ -27,6 +31,7 @@ _BUILT_IN: Final = {
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.IGNORECASE | re.DOTALL)
 _MAPPED: Final = frozenset({"table", "thread", "id", "parent", "state", "step", "node", "status", "created"})
 _NEEDED: Final = ("table", "thread", "id", "state")
+_MOST_PROPOSED: Final = 3
 
 Tables = Mapping[str, frozenset[str]]
 
@@ -144,19 +149,43 @@ def _adapter(kind: str) -> _Adapter:
 
 def _unknown(path: Path, tables: Tables, read_only: bool) -> Store:
     """Somebody else's adapter, or the one table that looks like a history."""
-    from stores.table import TableStore, propose
+    from stores.table import TableStore
 
     found = _from_entry_points(str(path), read_only)
     if found.store is not None:
         return found.store
-    mapping = propose(tables)
-    if mapping is not None:
-        return TableStore(path, mapping, read_only=read_only, proposed=True)
+    proposed = _proposals(path, tables)
+    if len(proposed) == 1 and proposed[0].sure:
+        return TableStore(path, proposed[0].mapping, read_only=read_only, proposed=True)
     names = ", ".join(sorted(tables)) or "none"
     raise Unsupported(
         f"no checkpoints that tt-debug knows in {path} (tables: {names})",
-        hint=f"Say which columns hold them: sqlite:///{quote(str(path))}?table=…&thread=…&id=…&parent=…&state=…{found.broken}",
+        hint=_how_to_map(path, proposed) + found.broken,
     )
+
+
+def proposals(path: str | Path) -> tuple[str, ...]:
+    """URLs by which tables of the file might be read as history, the likeliest first. Raises Unreachable, Corrupt."""
+    place = _absolute(str(path))
+    return tuple(proposal.mapping.url(place) for proposal in _proposals(place, _tables_of(place)))
+
+
+def _proposals(path: Path, tables: Tables) -> tuple[Proposal, ...]:
+    from stores.probing import propose
+
+    reader = SalvagingReader(path)
+    try:
+        return reader.read(lambda db: propose(db, tables))
+    finally:
+        reader.close()
+
+
+def _how_to_map(path: Path, proposed: tuple[Proposal, ...]) -> str:
+    urls = [shlex.quote(proposal.mapping.url(path)) for proposal in proposed[:_MOST_PROPOSED]]
+    if urls:
+        return f"If one of them holds a history, open it as {' or '.join(urls)}"
+    url = f"sqlite:///{quote(str(path))}?table=…&thread=…&id=…&parent=…&state=…"
+    return f"Say which columns hold them: {shlex.quote(url)}"
 
 
 def _foreign_url(url: str, read_only: bool) -> Store:

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from urllib.parse import quote, urlencode
 
 from stores.codec import json
 from stores.errors import NotFound, Unsupported
@@ -29,18 +29,6 @@ from stores.table_rows import (
     status_of,
     stored_as,
 )
-
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "thread": ("thread_id", "thread", "run_id", "run", "app_id", "session_id", "conversation_id", "flow_uuid"),
-    "id": ("checkpoint_id", "step_id", "seq", "sequence_id", "id"),
-    "parent": ("parent_id", "parent_checkpoint_id", "parent", "prev_id", "prev", "previous_id"),
-    "state": ("state", "state_json", "payload", "snapshot", "checkpoint", "values"),
-    "step": ("step", "step_number"),
-    "node": ("node", "node_id", "node_name", "position", "method_name"),
-    "status": ("status",),
-    "created": ("created_at", "created", "timestamp", "ts"),
-}
-"""The names under which histories usually keep a column, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +50,10 @@ class TableMapping:
         named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "table"}
         return {part: column for part, column in named.items() if column is not None}
 
-
-def propose(tables: Mapping[str, frozenset[str]]) -> TableMapping | None:
-    """The mapping of the one table whose columns bear usual names; None where no table or several do."""
-    found = [mapping for name, columns in sorted(tables.items()) if (mapping := _guess(name, columns)) is not None]
-    return found[0] if len(found) == 1 else None
-
-
-def _guess(table: str, columns: frozenset[str]) -> TableMapping | None:
-    lower = {column.lower(): column for column in columns}
-    parts: dict[str, str] = {}
-    for part, names in _NAMES.items():
-        taken = set(parts.values())
-        column = next((lower[name] for name in names if name in lower and lower[name] not in taken), None)
-        if column is not None:
-            parts[part] = column
-    if {"thread", "id", "state"} <= set(parts):
-        return TableMapping(table=table, **parts)
-    return None
+    def url(self, path: Path) -> str:
+        """The URL that opens the file by this mapping."""
+        query = urlencode({"table": self.table, **self.parts()}, quote_via=quote)
+        return f"sqlite:///{quote(str(path))}?{query}"
 
 
 class TableStore(LookingOnly):
@@ -95,7 +69,7 @@ class TableStore(LookingOnly):
         except BaseException:
             self._reader.close()
             raise
-        said = ", ".join(f"{part} = {column}" for part, column in mapping.parts().items())
+        said = ", ".join(f"{part} = {column}" for part, column in {"table": mapping.table, **mapping.parts()}.items())
         self.info = StoreInfo(
             url=str(path),
             kind="table",
@@ -103,7 +77,9 @@ class TableStore(LookingOnly):
             capabilities=frozenset(),
             read_only=read_only,
             path=str(path),
-            notices=(f"Read by column names: table {mapping.table}, {said}.",) if proposed else (),
+            notices=(f"Read as a table, by its columns: {said}. To choose others: {mapping.url(path)}",)
+            if proposed
+            else (),
         )
 
     def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]:

@@ -56,3 +56,10 @@ def langgraph_file(name: str, folder: Path) -> Path:
     target = folder / name
     target.write_bytes(lzma.decompress((KEPT / "langgraph" / f"{name}.xz").read_bytes()))
     return target
+
+
+def others_file(name: str, folder: Path) -> Path:
+    """A file that another framework wrote, of tests/data/other, unpacked into ``folder``."""
+    target = folder / name
+    target.write_bytes(lzma.decompress((KEPT / "other" / f"{name}.xz").read_bytes()))
+    return target

@@ -14,7 +14,7 @@ from stores.conformance import SAMPLE, RunStoreConformance, StoreConformance, Wr
 from stores.errors import NotFound, Unsupported
 from stores.model import Opaque, Ref, Status
 from stores.protocol import Store
-from stores.table import TableMapping, TableStore, propose
+from stores.table import TableMapping, TableStore
 from tests.builders import sql_file, table_file
 
 HISTORY = TableMapping("history", thread="run", id="id", parent="prev", state="payload", created="at")
@@ -157,27 +157,6 @@ def test_a_mapping_that_does_not_fit_says_what_there_is(tmp_path: Path) -> None:
     for query in ("table=history&thread=run&id=id", "table=history&thread=run&id=id&state=payload&colour=red"):
         with pytest.raises(Unsupported, match="mapping"):
             opened(path, query)
-
-
-def test_a_table_with_usual_names_is_proposed(tmp_path: Path) -> None:
-    script = """CREATE TABLE burr_state (partition_key TEXT, app_id TEXT, sequence_id INTEGER, position TEXT,
-                                         status TEXT, state TEXT, created_at TIMESTAMP,
-                                         PRIMARY KEY (app_id, sequence_id));
-                CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);
-                INSERT INTO burr_state VALUES ('p', 'app', 0, 'human', 'completed', '{"q": 1}', '2026-01-02 03:04:05'),
-                                              ('p', 'app', 1, 'ai', 'failed', '{"q": 2}', '2026-01-02 03:04:06')"""
-    with closing(open_store(str(sql_file(tmp_path / "burr.db", script)))) as store:
-        assert store.info.kind == "table"
-        assert "burr_state" in store.info.notices[0]
-        assert store.threads().items[0].status == Status.FAILED
-        assert [header.nodes for header in store.headers("app").items] == [("ai",), ("human",)]
-
-
-def test_two_candidates_are_no_proposal() -> None:
-    columns = frozenset(("thread_id", "id", "state"))
-    assert propose({"a": columns}) == TableMapping("a", "thread_id", "id", "state")
-    assert propose({"a": columns, "b": columns}) is None
-    assert propose({"a": frozenset(("id", "name"))}) is None
 
 
 def test_rows_written_by_the_application_meanwhile_are_seen(tmp_path: Path) -> None:
