@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final
 
-from stores.langgraph.next import PUSH, Due, Place, Triggers, due_tasks, node_of, pull_path, woken_by
+from stores.langgraph.next import PUSH, Due, Ids, Place, Triggers, due_tasks, node_of, pull_path, woken_by
 from stores.langgraph.outline import Outline
 from stores.langgraph.rows import NULL_TASK, RETURN, START, WriteRow
 
@@ -90,7 +90,7 @@ def _ids_of(standing: Standing, name: str, sent: Sequence[str], count: int) -> I
     known = standing.triggers.get(name, set())
     by_end = f"branch:to:{name}"
     yield place.pull_id(name, known | {by_end})
-    if place.v > 1:
+    if place.ids in (Ids.XXH3, Ids.JS):
         yield place.pull_id(name, known)
         yield place.pull_id(name, [by_end])
         yield place.pull_id(name, [START])
@@ -100,7 +100,7 @@ def _ids_of(standing: Standing, name: str, sent: Sequence[str], count: int) -> I
     waking = {*woken_by(outline, name, {*known, *open_edges, START}), *sent}
     for size in range(1, _MAX_WAKING + 1):
         for some in combinations(sorted(waking), size):
-            for index in range(count if place.first else 1):
+            for index in range(count if place.ids is Ids.FIRST else 1):
                 yield place.pull_id(name, some, index)
 
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import Final
 from uuid import UUID, uuid5
 
@@ -36,45 +37,54 @@ class Due:
     path: str
 
 
+class Ids(Enum):
+    """How a release makes the ids of tasks."""
+
+    FIRST = auto()  # langgraph 0.1
+    SHA1 = auto()  # in threads that began before langgraph 0.3
+    XXH3 = auto()
+    JS = auto()  # LangGraph JS
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a checkpoint's task ids are made of, beside the task. ``step`` is the checkpoint's own.
-
-    ``first`` marks a file of langgraph 0.1, whose ids are made otherwise.
-    """
+    """What a checkpoint's task ids are made of, beside the task. ``step`` is the checkpoint's own."""
 
     ns: str
     id: str
     step: int
-    v: int = 4
-    first: bool = False
+    ids: Ids = Ids.XXH3
 
     def pull_id(self, node: str, triggers: Iterable[str], index: int = 0) -> str:
         """The id of a node's task that these channels wake; ``index`` is its place among the step's tasks.
 
         Empty when the checkpoint's id is no UUID, as of every id here.
         """
-        if self.first:
+        if self.ids is Ids.FIRST:
             return self._first_id(node, sorted(triggers), index)
+        if self.ids is Ids.JS:
+            return self._js_id(node, PULL, sorted(triggers))
         return self.task_id(node, PULL, *sorted(triggers))
 
     def push_id(self, node: str, index: int) -> str:
         """The id of the task of a Send, by its place among the Sends."""
-        return self._first_id(node, [TASKS], index) if self.first else self.task_id(node, PUSH, str(index))
+        if self.ids is Ids.FIRST:
+            return self._first_id(node, [TASKS], index)
+        return self._js_id(node, PUSH, str(index)) if self.ids is Ids.JS else self.task_id(node, PUSH, str(index))
 
     def task_id(self, node: str, *parts: str) -> str:
-        """The id the runtime gives a task of ``node``, since langgraph 0.2."""
+        """The id that langgraph since 0.2 gives a task of ``node``."""
         try:
             space = bytes.fromhex(self.id.replace("-", ""))
         except ValueError:
             return ""
-        where = f"{self.ns}|{node}" if self.ns else node
-        text = space + "".join((where, str(self.step + 1), node, *parts)).encode("utf-8", "surrogatepass")
-        # Checkpoints of version 1 (langgraph before 0.3) hash by SHA-1.
-        digest = (
-            xxhash.xxh3_128_hexdigest(text) if self.v > 1 else hashlib.sha1(text, usedforsecurity=False).hexdigest()
-        )
+        text = space + "".join((self._where(node), str(self.step + 1), node, *parts)).encode("utf-8", "surrogatepass")
+        is_sha1 = self.ids is Ids.SHA1
+        digest = hashlib.sha1(text, usedforsecurity=False).hexdigest() if is_sha1 else xxhash.xxh3_128_hexdigest(text)
         return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+
+    def _where(self, node: str) -> str:
+        return f"{self.ns}|{node}" if self.ns else node
 
     def call_ids(self, caller: Due, called: str, number: str) -> tuple[str, str]:
         """The id of a call of the function ``called`` inside a task's code, by its number among the task's writes.
@@ -82,7 +92,7 @@ class Place:
         Two, as langgraph before 0.3 made it as if the call stood beside its caller.
         """
         parts = (PUSH, caller.path, number)
-        inside = replace(self, ns=f"{self.ns}|{caller.node}:{caller.id}" if self.ns else f"{caller.node}:{caller.id}")
+        inside = replace(self, ns=f"{self._where(caller.node)}:{caller.id}")
         return inside.task_id(called, *parts), self.task_id(called, *parts)
 
     def outside_id(self, name: str) -> str:
@@ -101,6 +111,11 @@ class Place:
             "langgraph_task_idx": index,
         }
         return self.outside_id(json.dumps(made_of))
+
+    def _js_id(self, node: str, kind: str, last: str | list[str]) -> str:
+        """As LangGraph JS pregel/algo.ts makes it."""
+        made_of = [self._where(node), str(self.step + 1), node, kind, last]
+        return self.outside_id(json.dumps(made_of, separators=(",", ":"), ensure_ascii=False))
 
 
 def learn(outlines: Iterable[Outline]) -> Triggers:
@@ -143,21 +158,21 @@ def due_tasks(place: Place, outline: Outline, triggers: Triggers) -> tuple[Due, 
     pulled: list[Due] = []
     for node, channels in sorted(triggers.items()):
         if woken := woken_by(outline, node, channels):
-            waking = id_triggers(place.v, node, woken, channels)
+            waking = id_triggers(place.ids, node, woken, channels)
             # Where the place among the tasks counts, the order of the graph's nodes is not known: by name, until a
             # row proves another.
             pulled.append(Due(place.pull_id(node, waking, len(pushed) + len(pulled)), node, pull_path(node)))
     return (*pushed, *pulled)
 
 
-def id_triggers(v: int, node: str, woken: Iterable[str], channels: Iterable[str]) -> Iterable[str]:
+def id_triggers(ids: Ids, node: str, woken: Iterable[str], channels: Iterable[str]) -> Iterable[str]:
     """The channels that a task's id is made of: before langgraph 0.3 those that woke it, since then all it waits for.
 
     A thread of the older format keeps it when a newer release goes on, which names its edges by their ends.
     """
     found = set(channels)
     named_by_end = f"branch:to:{node}"
-    if v <= 1 and named_by_end not in found:
+    if ids in (Ids.FIRST, Ids.SHA1) and named_by_end not in found:
         return woken
     # Every node of a graph has such a channel, written or not; a join tells that it is a graph.
     return found | {named_by_end} if any(channel.startswith("join:") for channel in found) else found

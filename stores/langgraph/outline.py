@@ -29,9 +29,10 @@ class Outline:
     """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
 
     ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
-    ``sends`` are the nodes of the pending Sends in order; without ``has_sends`` a row older than format 4 leaves them
-    to what its parent's tasks wrote. ``snapshot`` is set when a delta channel stands here in
-    full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a row that can be read.
+    ``is_js`` is set where LangGraph JS counts versions; ``sends`` are the nodes of the pending Sends in order;
+    without ``has_sends`` a row older than format 4 leaves them to what its parent's tasks wrote. ``snapshot`` is set
+    when a delta channel stands here in full. ``problem`` is why the rest is unknown, ``odd`` what is strange about a
+    row that can be read.
     """
 
     v: int = 4
@@ -39,6 +40,7 @@ class Outline:
     available: Mapping[str, Value] = field(default_factory=dict)
     channels: frozenset[str] = frozenset()
     seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    is_js: bool = False
     sends: tuple[str, ...] = ()
     has_sends: bool = True
     snapshot: bool = False
@@ -96,6 +98,7 @@ def _outline(content: Mapping[str, Value]) -> Outline:
         available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
         channels=frozenset(versions) | frozenset(values),
         seen={node: _named(channels) for node, channels in seen.items()},
+        is_js=any(isinstance(version, int) for version in versions.values()),
         sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
         has_sends="pending_sends" in content,
         snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),

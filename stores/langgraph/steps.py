@@ -15,7 +15,7 @@ from stores.codec.msgpack import Decoder
 from stores.langgraph import rows, tasks
 from stores.langgraph.identity import Standing, with_paths
 from stores.langgraph.lore import Lore
-from stores.langgraph.next import Place, Triggers, due_tasks, learn
+from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
 from stores.langgraph.outline import Outline, outline_of, send_node
 from stores.langgraph.rows import INTERRUPT, TASKS, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
@@ -104,7 +104,7 @@ class Steps:
         card = self.card(key)
         outline = self._with_sends(key, card)
         triggers = self._triggers(key, outline)
-        place = Place(key.ns, key.id, self.step_of(key) or 0, outline.v, self.tables.is_first)
+        place = Place(key.ns, key.id, self.step_of(key) or 0, self._ids(outline))
         standing = Standing(place, outline, triggers)
         names = {*triggers, *outline.seen, *rows.mapping(card.metadata.get("writes"))}
         known = with_paths(standing, writes, names)
@@ -113,6 +113,13 @@ class Steps:
             known = with_paths(standing, writes, names)
         found = tasks.match(place, due_tasks(place, outline, triggers), known, names)
         return tuple(replace(one, stepped=True) for one in found) if self._was_stepped(key, outline) else found
+
+    def _ids(self, outline: Outline) -> Ids:
+        if self.tables.is_first:
+            return Ids.FIRST
+        if outline.is_js:
+            return Ids.JS
+        return Ids.XXH3 if outline.v > 1 else Ids.SHA1
 
     def _was_stepped(self, key: Key, outline: Outline) -> bool:
         """Whether what came of a step proves it; the first releases did not store what every task wrote."""

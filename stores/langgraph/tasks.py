@@ -191,6 +191,8 @@ def to_task(ran: Ran, decode: Callable[[WriteRow], Value]) -> Task:
 def _error_text(error: Value) -> str | None:
     if error is None or isinstance(error, str):
         return error
+    if isinstance(error, dict) and isinstance(error.get("message"), str):  # LangGraph JS
+        return f"{error.get('name') or 'Error'}: {error['message']}"
     return str(error.value if isinstance(error, Tagged) else error)
 
 
