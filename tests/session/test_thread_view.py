@@ -126,7 +126,7 @@ def test_a_copied_caller_stands_for_its_copy() -> None:
 
 def test_a_subgraph_is_called_by_its_nodes() -> None:
     assert call_name("research:1") == "research"
-    assert call_name("mid:1|inner:2") == "mid › inner"
+    assert call_name("mid:1|inner:2") == "mid / inner"
     assert call_name("mid:1|inner:2", "mid:1") == "inner"
     assert call_name("outer|mid", "outer:7") == "mid"
     assert call_name("both:1|1") == "both #2"

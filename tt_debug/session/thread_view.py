@@ -21,7 +21,8 @@ class GraphRow:
     ``kind`` "checkpoint": one checkpoint. "fold": a folded branch that starts at ``ref``; ``hidden`` checkpoints
     and ``branches`` lines lie under it. ``lane`` counts from 0, the current line; ``opens`` marks the first row of
     an open branch, ``lanes`` the lanes with a line passing through this row.
-    ``title`` names the branch on a "fold" or ``opens`` row; ``status`` is how the branch, or the checkpoint, stands.
+    ``title`` names the branch on a "fold" or ``opens`` row; ``call`` says that it is a call of a subgraph and no fork;
+    ``status`` is how the branch, or the checkpoint, stands.
     """
 
     kind: Literal["checkpoint", "fold"]
@@ -33,6 +34,7 @@ class GraphRow:
     lanes: tuple[int, ...] = ()
     title: str = ""
     status: str = ""
+    call: bool = False
 
 
 class ThreadView:
@@ -116,7 +118,8 @@ class ThreadView:
         status = self.headers[self.tip(ref)].status if row.kind == "fold" else header.status
         title = self._title(header, line) if titled else ""
         kind: Literal["checkpoint", "fold"] = "fold" if row.kind == "fold" else "checkpoint"
-        return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status)
+        call = titled and row.node in self._aside
+        return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status, call)
 
     def _title(self, header: Header, line: str) -> str:
         """What a person who stands on ``line``, a thread, would call the branch that starts here."""
@@ -138,7 +141,7 @@ def call_name(ns: str, outer: str = "") -> str:
             names[-1] += f" #{int(part) + 1}"
         else:
             names.append(part.partition(":")[0])
-    return " › ".join(names)
+    return " / ".join(names)
 
 
 def _callers(headers: Mapping[Ref, Header]) -> list[Ref | None]:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from rich.cells import cell_len
 
 from stores.model import Header, Ref, Status
-from tt_debug.session.thread_view import GraphRow
+from tt_debug.session.thread_view import GraphRow, call_name
 from tt_debug.text import human_age, human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
@@ -31,6 +31,7 @@ BADGES: Final = {"input": "I", "update": "U", "edit": "U", "fork": "F"}
 class GraphItem:
     """One row. ``kind``: "checkpoint"; "fold", a branch in one row; "more", several of them; "open", the name of an
     open branch; "next", what has not been run after a tip. ``inks`` are the colours of lanes 0 to ``lane``.
+    ``call`` marks a branch that is a call of a subgraph.
     """
 
     kind: Literal["checkpoint", "fold", "more", "open", "next"]
@@ -42,6 +43,7 @@ class GraphItem:
     branches: int = 0
     title: str = ""
     status: str = ""
+    call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,13 @@ def graph_items(
         inks = tuple(colours.get(lane, 0) % LANES for lane in range(row.lane + 1))
         title = row.title
         if row.kind == "fold":
-            items.append(
-                GraphItem("fold", row.ref, row.lane, row.lanes, inks, row.hidden, row.branches, title, row.status)
-            )
+            counted = (row.hidden, row.branches, title, row.status, row.call)
+            items.append(GraphItem("fold", row.ref, row.lane, row.lanes, inks, *counted))
             continue
         if row.opens and row.lane:
             status = newest[row.ref.thread].status if _is_whole(row, headers, trunk) else ""
-            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, title=title, status=status))
+            named = (0, 0, title, status, row.call)
+            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, *named))
         items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
         header = headers[row.ref]
         if row.ref in tips and header.next and header.status != Status.DONE:
@@ -120,7 +122,8 @@ def time_items(headers: Mapping[Ref, Header]) -> list[GraphItem]:
     items = []
     for ref in headers:
         colour = colours.setdefault(ref.thread, len(colours)) % LANES
-        items.append(GraphItem("checkpoint", ref, 0, (), (colour,), title=ref.thread))
+        title = f"{ref.thread} / {call_name(ref.ns)}" if ref.ns else ref.thread
+        items.append(GraphItem("checkpoint", ref, 0, (), (colour,), title=title))
     return items
 
 
@@ -131,11 +134,11 @@ def _is_whole(row: GraphRow, headers: Mapping[Ref, Header], trunk: str) -> bool:
 
 
 def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
-    """Checkpoints after which their own thread has nothing."""
+    """Checkpoints after which their own thread and namespace have nothing."""
     parents = {
         header.parent
         for header in headers.values()
-        if header.parent is not None and header.parent.thread == header.ref.thread
+        if header.parent is not None and header.parent[:2] == header.ref[:2]  # thread and namespace
     }
     return set(headers).difference(parents)
 
@@ -150,9 +153,11 @@ def _gathered(items: list[GraphItem], listed: Set[tuple[Ref, int]]) -> list[Grap
             end += 1
         first = items[start]
         if end - start > STUBS and (first.ref, first.lane) not in listed:
-            hidden = sum(item.hidden for item in items[start:end])
+            run = items[start:end]
+            hidden, calls = sum(item.hidden for item in run), sum(item.call for item in run)
+            noun = "calls" if calls == len(run) else "branches" if calls else "forks"
             gathered.append(
-                GraphItem("more", first.ref, first.lane, first.lanes, first.inks, hidden, branches=end - start)
+                GraphItem("more", first.ref, first.lane, first.lanes, first.inks, hidden, len(run), title=noun)
             )
         else:
             gathered.extend(items[start : max(end, start + 1)])
@@ -312,18 +317,21 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
     """The row of a folded branch, of several, or the name above an open one."""
     glyphs = facts.glyphs
     if item.kind == "more":
-        text = f"{glyphs.folded} {item.branches} forks, {item.hidden} steps{glyphs.ellipsis}"
+        text = f"{glyphs.folded} {item.branches} {item.title}, {item.hidden} steps{glyphs.ellipsis}"
         return cut((Piece(text, "muted"),), width, glyphs.ellipsis)
     fold = glyphs.opened if item.kind == "open" else glyphs.folded
-    sub = f"{glyphs.subgraph} " if header.ref.ns else ""
-    title = sub + (safe_text(item.title) or "branch")
-    pieces = [Piece(f"{fold} ", "muted"), Piece(title, "strong" if item.kind == "open" else "plain"), Piece("  ")]
+    title = safe_text(item.title) or "branch"
+    pieces = [Piece(f"{fold} ", "muted"), Piece(title, "strong" if item.kind == "open" else "plain")]
+    if item.call:
+        # How long a subgraph's history is tells what it is; that it is done, its caller's next row.
+        pieces.append(Piece(f" {glyphs.subgraph}" + (f" {item.hidden}" if item.kind == "fold" else ""), "muted"))
+    pieces.append(Piece("  "))
     if item.status:
         sign = status_glyph(item.status, glyphs)
         pieces.append(Piece(f"{sign} {safe_text(item.status)}", status_ink(item.status)))
-    if item.kind == "fold":
+    if item.kind == "fold" and not item.call:
         steps = f"  {item.hidden} step{'' if item.hidden == 1 else 's'}"
-        forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 and not sub else ""
+        forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 else ""
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:
         return cut(pieces, width, glyphs.ellipsis)

@@ -72,11 +72,13 @@ class ThreadMoving(ThreadPanels):
             self.select_ref(self.line[at])
 
     def act_nav_head(self) -> None:
-        """The end of the line; there, the line becomes the trunk of the graph."""
+        """The end of the line; there, the line becomes the trunk of the graph, and a subgraph is left for the trunk."""
         if not self.line:
             return
         head = self.line[-1]
-        if self.selected == head and head != self.trunk:
+        if self.selected == head and head.ns and self.trunk is not None:
+            self.select_ref(self.trunk)
+        elif self.selected == head and head != self.trunk:
             self.lay_out(trunk=head, select=head)
         else:
             self.select_ref(head)
@@ -142,7 +144,7 @@ class ThreadMoving(ThreadPanels):
         elif item.kind == "open":
             self.unfolded -= {item.ref}
             self.lay_out(select=item.ref)
-        elif self.line and item.ref == self.line[-1] and item.ref != self.trunk:
+        elif self.line and item.ref == self.line[-1] and item.ref != self.trunk and not item.ref.ns:
             self.lay_out(trunk=item.ref, select=item.ref)
         else:
             self.views.named(self.tab).focus()

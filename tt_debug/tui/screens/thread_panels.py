@@ -11,6 +11,7 @@ from textual import events, on
 from textual.content import Content
 
 from stores.model import Header, Ref
+from tt_debug.session.thread_view import call_name
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
@@ -209,6 +210,8 @@ class ThreadPanels(ThreadBase):
         fork = self.line[-1].thread if self.line else self.thread
         if fork != self.thread:
             crumbs.append(fork)
+        if self.selected is not None and self.selected.ns:
+            crumbs.append(f"{self.tt.glyphs.subgraph} {call_name(self.selected.ns)}")
         step, note = "", ""
         if header is not None:
             last = self.view.headers[self.line[-1]].step if self.view is not None and self.line else None
