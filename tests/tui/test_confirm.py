@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,27 @@ async def test_the_plan_is_listed_and_cancel_has_the_focus() -> None:
         await it.press("enter")
         assert it.app.screen is it.screen
         assert it.session.runs_made == []
+
+
+async def test_a_word_of_the_plan_stands_once_however_many_lines_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with thread_screen("cheap") as it:
+        plan = it.session.plan
+        calls = ("book_hotel: your function", "agent: model call", "ask: a person")
+        monkeypatch.setattr(it.session, "plan", lambda request: replace(plan(request), calls=calls))
+        await it.press("c")
+        await asked(it, ConfirmDialog)
+        assert it.text.count("calls") == 1
+        for call in calls:
+            assert call in it.text
+
+
+async def test_nothing_said_before_covers_the_question() -> None:
+    async with thread_screen("cheap") as it:
+        it.screen.say("forked trip-planner as cheap")
+        await it.press("c")
+        await asked(it, ConfirmDialog)
+        assert "Resume cheap" in it.text
+        assert list(it.app._notifications) == []
 
 
 async def test_one_step_and_a_replay_ask_for_themselves() -> None:

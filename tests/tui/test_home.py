@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
 from tt_debug.tui.app import TtDebugApp
@@ -106,6 +108,20 @@ async def test_the_preview_follows_the_cursor(session: FakeSession) -> None:
         await wait_for(pilot, lambda: "booking.example" in screen_text(app))
         await pilot.press("j")
         await wait_for(pilot, lambda: "◇ screening-long-fork-1" in screen_text(app))
+
+
+async def test_at_80_cells_the_preview_shows_the_newest_messages_and_where_the_thread_stands(
+    session: FakeSession,
+) -> None:
+    ref = session.threads()[0].head
+    assert ref is not None
+    messages = [{"type": "ai", "content": f"message {number}", "id": str(number)} for number in range(20)]
+    session.checkpoints[ref] = replace(session.checkpoints[ref], state={"messages": messages})
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: "message 19" in screen_text(app))
+        title = next(line for line in screen_lines(app) if "2 Last messages" in line)
+        assert "checkpoints" in title
 
 
 async def test_a_fork_of_the_preview_opens(session: FakeSession) -> None:

@@ -60,6 +60,8 @@ class Dialog(ModalScreen[T | None]):
 
     def on_mount(self) -> None:
         """Title, the buttons' keys; Cancel has the focus unless the body takes it."""
+        # A toast from before would stand over the question.
+        self.app.clear_notifications()
         self.query_one("#dialog").border_title = Content(safe_text(self._title))
         for number, choice in enumerate(self._choices):
             if choice.key:

@@ -21,11 +21,14 @@ class ConfirmDialog(Dialog[str]):
         self._lines = lines
 
     def compose_body(self) -> ComposeResult:
-        """One fact a line: a word, then what it is."""
+        """One fact a line: a word, where it is not the one above, then what it is."""
         with VerticalScroll(id="plan"):
+            above = ""
             for line in self._lines:
                 word, _, rest = safe_text(line).partition("  ")
                 with Horizontal(classes="plan-line"):
-                    yield Static(Content(word if rest else ""), classes="plan-word", markup=False)
+                    shown = word if rest and word != above else ""
+                    yield Static(Content(shown), classes="plan-word", markup=False)
                     yield Static(Content(rest.strip() if rest else word), classes="plan-fact", markup=False)
+                above = word if rest else ""
         yield Static("Nothing has run yet.", classes="dialog-note", markup=False)

@@ -26,17 +26,16 @@ def problem_lines(problem: str, width: int) -> list[Line]:
 
 
 def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """What waits or failed, wrapped; then the newest messages, or the state's keys where there are none."""
-    lines = [line for matter in _open_matters(checkpoint, glyphs) for line in wrap(matter, width)[:MATTER_LINES]]
+    """The newest messages, or the state's keys where there are none; last what waits or failed, wrapped."""
     _, turns = conversation(checkpoint.state)
-    if turns:
-        lines += [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
-    else:
-        lines += [
+    lines = [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
+    if not turns:
+        lines = [
             (Piece(f"{safe_text(str(key))}  ", "key"), *value_line(value, key, glyphs))
             for key, value in checkpoint.state.items()
         ]
-    return lines
+    matters = (wrap(matter, width)[:MATTER_LINES] for matter in _open_matters(checkpoint, glyphs))
+    return [*lines, *(line for matter in matters for line in matter)]
 
 
 def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
@@ -93,7 +92,7 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
 
 
 def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs) -> Line:
-    """Where the thread stands, for the narrow preview's first row."""
+    """Where the thread stands, for the preview's title."""
     waits = "  a to answer" if info.status == Status.WAITING else ""
     return (
         Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),

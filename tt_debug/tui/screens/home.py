@@ -23,6 +23,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
+from tt_debug.tui.rows.pieces import Piece, cut, text_of
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -30,6 +31,8 @@ from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
 ORDERS: Final = ("last write", "name", "steps", "status")
+
+PREVIEW: Final = "2 Last messages"
 
 REST: Final = 0.05
 """Seconds the cursor rests before the preview follows: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
@@ -71,7 +74,7 @@ class HomeScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Titles, and the first reading."""
-        for name, title in (("#messages", "2 Last messages"), ("#forks", "3 Forks"), ("#details", "4 Details")):
+        for name, title in (("#messages", PREVIEW), ("#forks", "3 Forks"), ("#details", "4 Details")):
             self.query_one(name).border_title = title
         self.query_one(ThreadsView).focus()
         self._show()
@@ -205,10 +208,16 @@ class HomeScreen(BaseScreen):
         row = self.query_one(ThreadsView).current
         if row is None or row.info is None or (row.store, row.info.thread) != (event.store, event.thread):
             return
-        lines = [summary_line(row.info, row.forks, self.tt.glyphs)]
         panel = self.query_one("#messages", Panel)
-        lines += preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs)
-        panel.show(lines)
+        panel.border_title = self._preview_title(row)
+        panel.show(preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs), at_end=True)
+
+    def _preview_title(self, row: ThreadRow) -> Content:
+        """In a narrow terminal, which has no room for the details, also where the thread stands."""
+        if row.info is None or not self.has_class("-narrow"):
+            return Content(PREVIEW)
+        line = (Piece(f"{PREVIEW}   "), *summary_line(row.info, row.forks, self.tt.glyphs))
+        return Content(text_of(cut(line, self.size.width - 4, self.tt.glyphs.ellipsis)))
 
     def _say_in_preview(self, problem: str) -> None:
         panel = self.query_one("#messages", Panel)

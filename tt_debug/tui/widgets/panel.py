@@ -21,13 +21,18 @@ class Panel(RowView):
         self._headings: frozenset[int] = frozenset()
 
     def show(
-        self, lines: Sequence[Pieces], keys: Sequence[object] = (), headings: frozenset[int] = frozenset()
+        self,
+        lines: Sequence[Pieces],
+        keys: Sequence[object] = (),
+        headings: frozenset[int] = frozenset(),
+        *,
+        at_end: bool = False,
     ) -> None:
-        """Show these lines; the cursor goes to the first one that is not among ``headings``."""
+        """Show these lines; the cursor goes to the first one that is not among ``headings``, or to the last."""
         self._lines = tuple(lines)
         self.keys = tuple(keys)
         self._headings = headings
-        self.set_rows(len(self._lines), cursor=0)
+        self.set_rows(len(self._lines), cursor=len(self._lines) - 1 if at_end else 0)
 
     @property
     def text_width(self) -> int:
