@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 from textual.widgets import Input
@@ -482,6 +483,15 @@ def test_each_step_ends_when_done_and_nothing_else_ends_it() -> None:
     assert tour is not None
     assert tour.after("diff.open") is None
     assert Tour(0).after("forked") == Tour(4), "who is ahead is not sent back"
+
+
+def test_each_line_of_the_tour_is_whole_at_80_cells() -> None:
+    for at in range(-1, len(STEPS)):
+        assert cell_len(Tour(at).line) <= 78
+
+
+def test_going_to_a_step_by_its_number_is_stepping_too() -> None:
+    assert Tour(0).after("place") == Tour(1)
 
 
 async def test_the_tour_stands_above_the_keys_and_esc_ends_it(session: FakeSession) -> None:

@@ -18,16 +18,16 @@ class TourStep:
 
 
 STEPS: Final = (
-    TourStep("press , and . to step back and forward through the history", frozenset({"nav.fwd", "nav.back"})),
+    TourStep("press , and . to step back and forward, from any panel", frozenset({"nav.fwd", "nav.back", "place"})),
     TourStep("press d to see what this step changed", frozenset({"diff.open"})),
-    TourStep("type :15 and Enter to go to step 15, where the state went wrong", frozenset({"step 15"})),
+    TourStep("type :15 and Enter: at step 15 the state went wrong", frozenset({"step 15"})),
     TourStep(
-        "press e to edit the value that misled step 17; saving makes a fork, nothing is overwritten",
+        "press e to mend what misled step 17; the edit becomes a fork",
         frozenset({"forked"}),
     ),
-    TourStep("press c to resume the fork: it lists what will run, and asks", frozenset({"ran"})),
+    TourStep("press c to run the fork: it lists what will run, and asks", frozenset({"ran"})),
     TourStep(
-        "press space on one line and d on the other to compare them; the old line is still there",
+        "press space on one line's head and d on the other's",
         frozenset({"diff.open"}),
     ),
 )

@@ -90,6 +90,7 @@ class ThreadMoving(ThreadPanels):
             self.say(f"nothing called {text} on this line", severity="warning")
         else:
             self.select_ref(ref)
+            self.tt.tour_saw("place")
 
     # --- folding and opening
 
