@@ -83,6 +83,8 @@ async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
         await wait_for(it.pilot, lambda: session.runs_made)
         await wait_for(it.pilot, lambda: "◐ running 00:0" in screen_lines(it.app)[0])
         assert any("◐" in line and "00:0" in line for line in screen_lines(it.app)[1:])
+        assert "p pause  K cancel  F follow" in screen_lines(it.app)[-1]
+        assert "c run" in screen_lines(it.app)[-1], "it stays in its place, dimmed"
         await it.pilot.press("c")
         await wait_for(it.pilot, lambda: "a run is active here" in it.told)
         await it.pilot.press("p")
@@ -94,6 +96,7 @@ async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
         session.gate = None
         await it.rest()
         assert "running" not in screen_lines(it.app)[0]
+        await wait_for(it.pilot, lambda: "p pause" not in screen_lines(it.app)[-1])
 
 
 async def test_a_cursor_that_is_told_to_stay_stays() -> None:
@@ -110,6 +113,41 @@ async def test_a_cursor_that_is_told_to_stay_stays() -> None:
         await it.rest()
         assert it.step == 13
         assert it.session.checkpoints[it.session.heads["cheap"]].header.step == 14
+
+
+async def test_who_looks_elsewhere_during_a_run_is_left_there() -> None:
+    session = TripSession()
+    async with thread_screen("cheap", size=(120, 40), session=session) as it:
+        await it.press("c")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, ConfirmDialog) and it.app.screen.is_mounted)
+        gate = session.gate = threading.Event()
+        await it.pilot.press("ctrl+r")
+        await wait_for(it.pilot, lambda: it.screen.running)
+        await it.pilot.press("comma")
+        await wait_for(it.pilot, lambda: it.step == 12)
+        gate.set()
+        session.gate = None
+        await it.rest()
+        assert it.step == 12
+        assert "book_hotel" in it.text, "the new step is there"
+
+
+async def test_the_head_is_followed_again_by_going_there() -> None:
+    session = TripSession()
+    async with thread_screen("cheap", size=(120, 40), session=session) as it:
+        await it.press("c")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, ConfirmDialog) and it.app.screen.is_mounted)
+        gate = session.gate = threading.Event()
+        await it.pilot.press("ctrl+r")
+        await wait_for(it.pilot, lambda: it.screen.running)
+        await it.pilot.press("comma")
+        await wait_for(it.pilot, lambda: not it.screen.following)
+        await it.pilot.press("0")
+        await wait_for(it.pilot, lambda: it.screen.following)
+        gate.set()
+        session.gate = None
+        await it.rest()
+        assert it.step == 14
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ class Action:
 
     ``where`` are screens ("home", "thread", "approvals", "stores", "help"), "everywhere", or "rows" (the focused list).
     ``hint`` is the word in the key bar; neighbours with the same hint are shown together (``,. step``). ``rank`` is
-    its claim to a place there, 0 for none. ``cli`` is the same thing as a command line, empty where there is none.
+    its claim to a place there, 0 for none unless the screen raises it. ``cli`` is the same thing as a command line,
+    empty where there is none.
     """
 
     id: str

@@ -191,6 +191,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("thread",),
         Safety.EXECUTE,
         "tt-debug pause STORE THREAD",
+        "pause",
     ),
     Action(
         "run.cancel",
@@ -200,8 +201,16 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("thread",),
         Safety.EXECUTE,
         "tt-debug cancel STORE THREAD",
+        "cancel",
     ),
-    Action("follow", "Follow the run", ("F",), "Keep the cursor on the newest checkpoint.", ("thread",)),
+    Action(
+        "follow",
+        "Follow the run",
+        ("F",),
+        "Keep the cursor on the newest checkpoint.",
+        ("thread",),
+        hint="follow",
+    ),
     Action(
         "row.fold",
         "Fold, or to the parent",

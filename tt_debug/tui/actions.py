@@ -5,7 +5,7 @@ Owns how keys are written for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,9 @@ __all__ = [
     "key_hints",
     "shown_key",
 ]
+
+RAISED: Final = 99
+"""The rank of what a screen raises: only ``? keys`` is above it."""
 
 _SHOWN: Final = {
     "comma": ",",
@@ -109,18 +112,23 @@ class KeyHint:
     enabled: bool = True
 
 
-def key_hints(where: str, disabled: Iterable[str] = (), *, ascii_only: bool = False) -> tuple[KeyHint, ...]:
-    """The key bar of a screen, most of it in table order; neighbours with one label share an entry."""
+def key_hints(
+    where: str, disabled: Iterable[str] = (), raised: Collection[str] = (), *, ascii_only: bool = False
+) -> tuple[KeyHint, ...]:
+    """The key bar of a screen, in table order; neighbours with one label share an entry.
+
+    ``raised`` are the ids of actions that matter more than any other just now."""
     refused = frozenset(disabled)
     hints: list[KeyHint] = []
     lists: Sequence[Action] = for_screen(ROWS) if where != "help" else ()
     for action in (*lists, *for_screen(where)):
-        if not action.rank:
+        rank = RAISED if action.id in raised else action.rank
+        if not rank:
             continue
         key = shown_key(action.keys[0], ascii_only=ascii_only)
         if hints and hints[-1].label == action.hint:
             last = hints[-1]
             hints[-1] = KeyHint(last.keys + key, last.label, last.rank, last.action, last.enabled)
         else:
-            hints.append(KeyHint(key, action.hint, action.rank, action.id, action.id not in refused))
+            hints.append(KeyHint(key, action.hint, rank, action.id, action.id not in refused))
     return tuple(hints)

@@ -5,6 +5,7 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import ClassVar
 
@@ -35,6 +36,9 @@ class BaseScreen(EverywhereActions):
 
     after_reading: str = ""
     """An action to perform once the screen has read what it shows; see `perform_after_reading`."""
+
+    raised: Collection[str] = ()
+    """Ids of actions that come first in the key bar just now."""
 
     running: bool = False
     """Whether a run that was started on this screen is active."""
@@ -109,7 +113,7 @@ class BaseScreen(EverywhereActions):
             self.query_one("#keys", KeyBar).show(typing)
             return
         disabled = [action.id for action in for_screen(self.WHERE) if self.refusal(action) is not None]
-        hints = key_hints(self.WHERE, disabled, ascii_only=self.tt.glyphs.ascii)
+        hints = key_hints(self.WHERE, disabled, self.raised, ascii_only=self.tt.glyphs.ascii)
         if len(self.app.screen_stack) <= 2:
             hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
         self.query_one("#keys", KeyBar).show(hints)

@@ -224,6 +224,8 @@ class ThreadBase(BaseScreen):
             return
         changed = item.ref != self.selected
         self.selected = item.ref
+        if changed and not force:
+            self.cursor_moved()
         self.show_line(force=force)
         shown = self.details.ref if self.details is not None else None
         if changed or force or shown != item.ref:
@@ -309,7 +311,10 @@ class ThreadBase(BaseScreen):
         else:
             super().show_failure(event)
 
-    # --- what the parts draw
+    # --- what the parts do
+
+    def cursor_moved(self) -> None:
+        """The user put the cursor on another checkpoint."""
 
     def show_counts(self) -> None:
         """The graph's counts."""

@@ -19,6 +19,7 @@ from stores.model import Ref, Status
 from tt_debug.engine.events import Event
 from tt_debug.errors import DebuggerError, DefinitionChanged, NotAHead, WaitingForAnswer
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
+from tt_debug.tui.action import Action
 from tt_debug.tui.dialogs.base import Choice
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
@@ -31,6 +32,8 @@ TICK: Final = 0.5
 """Seconds between two looks at the clock: an animation would cost 4 to 8 % of a core."""
 GATHER: Final = 0.1
 """Seconds for which events are gathered before they are drawn."""
+STARTS: Final = frozenset({"run.continue", "run.step", "run.replay"})
+STOPS: Final = frozenset({"run.pause", "run.cancel", "follow"})
 MOVES: Final = frozenset({"step_finished", "step_failed", "waiting", "run_ended"})
 """Events after which the thread has something new."""
 
@@ -84,6 +87,12 @@ class ThreadRunning(ThreadEditing):
 
     # --- asking
 
+    def refusal(self, action: Action) -> str | None:
+        """One run at a time on one screen."""
+        if self.running and action.id in STARTS:
+            return "a run is active here: p pauses it after the current step, K cancels it"
+        return super().refusal(action)
+
     def act_run_continue(self) -> None:
         """Resume at the head."""
         if self.selected is not None:
@@ -104,9 +113,6 @@ class ThreadRunning(ThreadEditing):
         self._ask(RunRequest("resume", ref=ref))
 
     def _ask(self, request: RunRequest) -> None:
-        if self.running:
-            self.say("a run is active here: p pauses it after the current step, K cancels it")
-            return
         self.tt.loader.call(self, "plan", partial(self.session.plan, request), PlanRead)
 
     @on(PlanRead)
@@ -171,10 +177,13 @@ class ThreadRunning(ThreadEditing):
     def _start(self, plan: RunPlan) -> None:
         self._plan, self._started, self._node = plan, time.monotonic(), ""
         self.running = self.following = True
+        self.raised = STOPS
+        self.refresh_keys()
         self._clock = self.set_interval(TICK, self._tick)
         self._tick()
         self.show_tab("live")
         self.tt.note_done(plan.title)
+        self.tt.tour_saw("ran")
         work = partial(self.session.execute, plan, lambda event: self.tt.loader.post(self, RunEvent(event)))
         self.tt.loader.run(self, "run", work, RunEnded)
 
@@ -193,9 +202,14 @@ class ThreadRunning(ThreadEditing):
                 self._node = ""
         self.views.live.add(events)
         if any(event.kind in MOVES for event in events) and self._plan is not None:
-            self.read(trunk=self._plan.thread, to_head=self.following)
+            self.read(trunk=self._plan.thread if self.following else None, to_head=self.following)
         self._show_live()
         self.show_titles()
+
+    def cursor_moved(self) -> None:
+        """Whoever goes elsewhere wants to look there; the newest checkpoint is followed again from the head."""
+        if self.running:
+            self.following = self.selected == self.trunk
 
     def _tick(self) -> None:
         self.running_text = clock_text(time.monotonic() - self._started) if self.running else ""
@@ -204,11 +218,14 @@ class ThreadRunning(ThreadEditing):
 
     def _show_live(self) -> None:
         node = self._node or ("…" if self.running else "")
-        live = f"{node}  {self.running_text}" if self.running else ""
+        on_trunk = self._plan is not None and self.trunk is not None and self.trunk.thread == self._plan.thread
+        live = f"{node}  {self.running_text}" if self.running and on_trunk else ""
         self.graph.show_facts(replace(self.graph.facts, live=live))
 
     def _stopped(self) -> None:
         self.running = False
+        self.raised = ()
+        self.refresh_keys()
         if self._clock is not None:
             self._clock.stop()
         if self._gather is not None:
@@ -220,7 +237,7 @@ class ThreadRunning(ThreadEditing):
     def _run_ended(self, event: RunEnded) -> None:
         self._stopped()
         result = event.result
-        self.read(select=result.head if self.following else None, trunk=result.thread)
+        self.read(select=result.head if self.following else None, trunk=result.thread if self.following else None)
         words = {
             Status.DONE: f"{result.thread}: the run is done",
             Status.WAITING: f"{result.thread} waits for an answer: a opens the approvals",
@@ -230,7 +247,6 @@ class ThreadRunning(ThreadEditing):
         if result.error:
             text += f": {result.error.strip().splitlines()[-1]}"
         self.say(text, severity="error" if result.status == Status.FAILED else "information")
-        self.tt.tour_saw("ran")
 
     # --- stopping
 
