@@ -140,6 +140,7 @@ class Header:
 
     ``nodes`` wrote it, ``next`` would run from it. ``step`` is None where the store has none. ``size`` is in bytes.
     ``problem`` is one sentence when the row can be read only in part; its neighbours are not affected.
+    ``owner`` is the checkpoint of the graph around a subgraph's, in whose superstep it ran; None in the root graph.
     """
 
     ref: Ref
@@ -153,6 +154,7 @@ class Header:
     size: int | None = None
     meta: Mapping[str, Value] = field(default_factory=dict)
     problem: str | None = None
+    owner: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)

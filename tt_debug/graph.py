@@ -133,6 +133,8 @@ def enclosing(header: Header) -> Ref | None:
     LangGraph notes in a subgraph's checkpoints the one of each outer graph. A subgraph that keeps its state is called
     ``outer|mid`` where the one around it is called ``outer:task``; a second one that a task calls, ``node:task|1``.
     """
+    if header.owner is not None:
+        return header.owner
     noted = header.meta.get("parents")
     if not header.ref.ns or not isinstance(noted, Mapping):
         return None

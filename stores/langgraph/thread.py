@@ -13,7 +13,7 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Corrupt, NotFound
 from stores.langgraph import delta, rows, tasks
 from stores.langgraph.rows import CheckpointRow
-from stores.langgraph.skeleton import Key, Skeleton
+from stores.langgraph.skeleton import Key, Skeleton, enclosing
 from stores.langgraph.steps import Card, Steps
 from stores.langgraph.tasks import Ran
 from stores.model import Checkpoint, Header, Opaque, Ref, Status, Value
@@ -100,7 +100,19 @@ class ThreadReading:
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
             problem=card.outline.problem or card.problem or card.outline.odd or odd or self._lost(key, parent),
+            owner=self._owner(key, card),
         )
+
+    def _owner(self, key: Key, card: Card) -> Ref | None:
+        if not key.ns:
+            return None
+        # Of the graphs around it the innermost: a persistent subgraph's own name leaves out the tasks on the way.
+        around = max(self.owners(key).items(), key=lambda one: (one[0].count("|"), one[0]), default=None)
+        if around is None and card.parent is None and (outside := enclosing(key.ns)) is not None:
+            ns, task = outside
+            id = self.steps.tables.task_owner(self.steps.db, self.thread, ns, task)
+            around = (ns, id) if id is not None else None
+        return None if around is None else Ref(self.thread, *around)
 
     def _lost(self, key: Key, parent: Key | None) -> str | None:
         """What is wrong with where a checkpoint hangs."""
