@@ -18,6 +18,7 @@ from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.quit import QuitDialog
 from tt_debug.tui.rows.live import event_line
 from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.live_view import LiveView
 
 
@@ -113,6 +114,25 @@ async def test_a_cursor_that_is_told_to_stay_stays() -> None:
         await it.rest()
         assert it.step == 13
         assert it.session.checkpoints[it.session.heads["cheap"]].header.step == 14
+
+
+async def test_a_run_that_is_left_goes_on_without_its_screen() -> None:
+    session = TripSession()
+    async with thread_screen("cheap", size=(120, 40), session=session) as it:
+        await it.press("c")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, ConfirmDialog) and it.app.screen.is_mounted)
+        gate = session.gate = threading.Event()
+        await it.pilot.press("ctrl+r")
+        await wait_for(it.pilot, lambda: it.screen.running)
+        await it.pilot.press("q")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, QuitDialog) and it.app.screen.is_mounted)
+        await it.pilot.press("l")
+        await wait_for(it.pilot, lambda: not it.screen.is_attached)
+        session.gate = None
+        gate.set()
+        await wait_for(it.pilot, lambda: not it.app.loader.busy)
+        assert isinstance(it.app.screen, HomeScreen)
+        assert session.stops == []
 
 
 async def test_who_looks_elsewhere_during_a_run_is_left_there() -> None:

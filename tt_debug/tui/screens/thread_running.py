@@ -184,8 +184,9 @@ class ThreadRunning(ThreadEditing):
         self.show_tab("live")
         self.tt.note_done(plan.title)
         self.tt.tour_saw("ran")
-        work = partial(self.session.execute, plan, lambda event: self.tt.loader.post(self, RunEvent(event)))
-        self.tt.loader.run(self, "run", work, RunEnded)
+        loader = self.tt.loader  # the run may outlive this screen, which then knows no app
+        work = partial(self.session.execute, plan, lambda event: loader.post(self, RunEvent(event)))
+        loader.run(self, "run", work, RunEnded)
 
     @on(RunEvent)
     def _happened(self, event: RunEvent) -> None:
