@@ -15,6 +15,7 @@ import click
 
 from stores.errors import StoreError
 from tt_debug import __version__
+from tt_debug.cli.completing import StoreName
 from tt_debug.cli.exits import ExitCode, code_of, masked
 from tt_debug.cli.front import Front, Wanted
 from tt_debug.cli.options import Target, gathered, looking_options
@@ -48,7 +49,7 @@ class DoctorOptions(Target):
     epilog="Completion of commands in your shell: "
     'eval "$(_TT_DEBUG_COMPLETE=bash_source tt-debug)"; zsh_source and fish_source likewise.'
 )
-@click.argument("store", metavar="[STORE]", required=False)
+@click.argument("store", metavar="[STORE]", required=False, type=StoreName())
 @looking_options
 @gathered(DoctorOptions)
 def doctor(front: Front, options: DoctorOptions) -> ExitCode:

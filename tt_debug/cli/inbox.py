@@ -13,6 +13,7 @@ from stores.errors import NotFound
 from stores.model import MISSING, Header, Value
 from stores.runs import Approval, RunStatus, shown
 from tt_debug.cli import records, tables
+from tt_debug.cli.completing import QUESTION, THREAD
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.hiding import hidden_question
@@ -45,7 +46,7 @@ class ThreadOptions(Target):
 
 SHORTEST_PREFIX = 4
 
-some_thread = click.argument("thread", metavar="[THREAD]", required=False)
+some_thread = click.argument("thread", metavar="[THREAD]", required=False, type=THREAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class AnswerOptions(Target):
         return self.answered_by or os_user()
 
 
-question = click.argument("id", metavar="ID")
+question = click.argument("id", metavar="ID", type=QUESTION)
 answering_options = together(
     click.option("--thread", metavar="T", help="Whose question, where a copy of a thread asks the same."),
     click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out."),

@@ -9,6 +9,7 @@ import click
 from stores.model import MISSING, Checkpoint, Header
 from stores.paths import format_path, parse_path, settle_path
 from tt_debug.cli import comparing, listing, records, tables
+from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.hiding import hidden_task
@@ -227,7 +228,7 @@ class DiffOptions(Target):
 @click.command()
 @store_argument
 @ref_argument
-@click.argument("other", metavar="[REF]", required=False)
+@click.argument("other", metavar="[REF]", required=False, type=REF)
 @path
 @click.option(
     "--format",

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import CompletionItem
 
 from stores.errors import StoreError
 from tt_debug import __version__
-from tt_debug.cli import commands, exits, output
+from tt_debug.cli import commands, completing, exits, output
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Screen
 from tt_debug.errors import DebuggerError
@@ -29,6 +30,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """None for a word that is no command."""
         return commands.load(cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and files: a first word that is no command is a STORE."""
+        return [*super().shell_complete(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Both forms."""
@@ -120,9 +125,11 @@ def _store_of(words: list[str]) -> str:
 
 def _dispatch(words: list[str], front: Front) -> ExitCode:
     # The shell asks for completions with an empty command line.
-    completing = "_TT_DEBUG_COMPLETE" in os.environ
-    if completing or (words and (words[0] in HELP_WORDS or words[0] in commands.names())):
+    is_shell = "_TT_DEBUG_COMPLETE" in os.environ
+    if is_shell or (words and (words[0] in HELP_WORDS or words[0] in commands.names())):
         command: click.Command = group
+        if is_shell:
+            completing.prepare()
     else:
         from tt_debug.cli.screen import open_store
 

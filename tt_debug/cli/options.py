@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from stores.model import Value
+from tt_debug.cli.completing import REF, THREAD, StoreName
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Wanted
 from tt_debug.errors import UsageError
@@ -142,9 +143,9 @@ def together(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback]
     return wrap
 
 
-store_argument = click.argument("store", metavar="STORE")
-thread_argument = click.argument("thread", metavar="THREAD")
-ref_argument = click.argument("ref", metavar="REF")
+store_argument = click.argument("store", metavar="STORE", type=StoreName())
+thread_argument = click.argument("thread", metavar="THREAD", type=THREAD)
+ref_argument = click.argument("ref", metavar="REF", type=REF)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 limit = click.option("--limit", type=COUNT, metavar="N", help="At most N; 0 gives none.")
 path = click.option("--path", metavar="PATH", help='Only what lies at PATH: plan.steps[2]["odd.key"] or /plan/steps/2.')
