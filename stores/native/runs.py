@@ -110,7 +110,8 @@ class NativeRuns(NativeInbox):
     def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
         """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
         with self._writing() as db, _fenced(db, run_id, token) as thread:
-            step_rows.end(db, step, Ref(thread, "", ""), None, token)
+            (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
+            step_rows.end(db, step, Ref(thread, "", ""), head, token)
             point("native.step-failed")
             if run_status is not None:
                 _move(db, run_id, run_status, None, step.error)

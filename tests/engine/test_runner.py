@@ -369,6 +369,9 @@ def test_a_step_found_running_fails_the_run(tmp_path: Path) -> None:
     ending = on.go()
     assert ending.status == "failed"
     assert "when its process died" in (ending.error or "")
+    (task,) = on.store.load(ending.head).tasks
+    assert (task.node, task.status, task.error) == ("b", "failed", ending.error)
+    assert ending.error in [step.error for step in on.store.steps(ref=ending.head)]
     on.store.requeue("run-t", None)
     assert on.go().status == "done"
 
