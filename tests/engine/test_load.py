@@ -258,3 +258,16 @@ def test_differences_name_the_nodes_and_fields(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_is_empty_or_too_deep_is_said_in_words(tmp_path: Path, text: str, name: str, said: str) -> None:
     assert problems(tmp_path, text, name) == (said,)
+
+
+def test_a_schema_that_refers_elsewhere_is_a_problem(tmp_path: Path) -> None:
+    text = """
+        workflow_id: w
+        version: "1"
+        state_schema: {$ref: "http://example.com/state.json"}
+        nodes: [{id: a, type: human_task, response_schema: {$ref: "#/nowhere"}, next: null}]
+    """
+    assert problems(tmp_path, text) == (
+        "flow.yaml:4: state_schema: refers to 'http://example.com/state.json', which is not in it; nothing is fetched",
+        "flow.yaml:5: nodes[0].response_schema: refers to '#/nowhere', which is not in it; nothing is fetched",
+    )

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from stores.model import Value
 from tt_debug.engine.prompts import prompt_faults
+from tt_debug.engine.schemas import dangling
 from tt_debug.engine.workflow import PROVIDERS, REFERENCE
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -70,6 +71,9 @@ def _schema_problems(schema: Value, place: Place) -> Iterator[Problem]:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         yield Problem((*place, *error.absolute_path), f"is not a JSON Schema: {error.message}")
+        return
+    for target in dangling(schema):
+        yield Problem(place, f"refers to {target!r}, which is not in it; nothing is fetched")
 
 
 def _condition_problems(edges: Sequence[_Edge]) -> Iterator[Problem]:

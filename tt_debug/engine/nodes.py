@@ -27,7 +27,7 @@ from tt_debug.engine import providers
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge
 from tt_debug.engine.retry import FatalError
-from tt_debug.engine.schemas import schema_fault
+from tt_debug.engine.schemas import BadSchema, schema_fault
 from tt_debug.engine.workflow import HumanNode, ModelNode, Node, Workflow
 
 Function: TypeAlias = Callable[..., Any]
@@ -103,7 +103,10 @@ def _plain(value: Value, key: Value, depth: int) -> Value:
 
 
 def _check_schema(workflow: Workflow, state: Mapping[str, Value], node: Node) -> None:
-    fault = None if workflow.state_schema is None else schema_fault(workflow.state_schema, state)
+    try:
+        fault = None if workflow.state_schema is None else schema_fault(workflow.state_schema, state)
+    except BadSchema as error:
+        raise FatalError(f"the state after {node.id} cannot be checked: the state_schema {error}") from error
     if fault is not None:
         raise FatalError(f"the state after {node.id} breaks the state_schema: {fault}")
 

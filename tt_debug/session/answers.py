@@ -12,6 +12,7 @@ from typing import Final
 
 from stores.model import MISSING, Value
 from stores.runs import Approval
+from tt_debug.engine.schemas import BadSchema, schema_fault
 
 _YES: Final = ("approve", "approved", "accept", "accepted", "yes", "ok", "continue")
 _NO: Final = ("reject", "rejected", "deny", "denied", "decline", "no")
@@ -67,17 +68,10 @@ def problem(question: Approval, value: Value) -> str:
     """Why ``value`` does not fit the question's schema, naming the place; empty when it does or there is none."""
     if question.schema is None:
         return ""
-    import jsonschema  # 60 ms, for answers only
-
     try:
-        jsonschema.Draft202012Validator.check_schema(question.schema)
-        found = next(iter(jsonschema.Draft202012Validator(question.schema).iter_errors(value)), None)
-    except jsonschema.SchemaError:
+        return schema_fault(question.schema, value) or ""
+    except BadSchema:
         return ""
-    if found is None:
-        return ""
-    place = found.json_path.removeprefix("$").removeprefix(".")
-    return f"{place}: {found.message}" if place else str(found.message)
 
 
 def parse(text: str) -> Value:

@@ -13,6 +13,7 @@ from stores.codec import json as strict_json
 from stores.errors import Conflict, Invalid, Unsupported
 from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
 from stores.protocol import RunStore, Store, Writer
+from tt_debug.engine.schemas import BadSchema, schema_fault
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
@@ -43,13 +44,12 @@ def checked(
     if changes and store.info.kind in ("native", "memory"):
         strict_json.dumps(dict(state))
     schema = orjson.loads(definition).get("state_schema") if definition and changes else None
-    if schema:
-        import jsonschema  # 60 ms, for edits of threads with a schema only
-
-        problem = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(dict(state))), None)
-        if problem is not None:
-            place = problem.json_path.removeprefix("$.")
-            raise Invalid(f"the workflow's state_schema does not allow it: {place}: {problem.message}")
+    try:
+        fault = schema_fault(schema, dict(state)) if schema else None
+    except BadSchema as error:
+        raise Invalid(f"the workflow's state_schema cannot be applied: it {error}") from error
+    if fault is not None:
+        raise Invalid(f"the workflow's state_schema does not allow it: {fault}")
     return state
 
 

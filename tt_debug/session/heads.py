@@ -18,8 +18,10 @@ def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
     head = store.head(ref.thread, ref.ns)
     if head != ref:
         newest = view.headers.get(head)
-        at = f"step {newest.step}" if newest is not None and newest.step is not None else head.id
-        raise NotAHead(f"{place(header)} is not the head of {ref.thread!r} (that is {at})", hint=fork_hint(header))
+        here, there = (place(header), place(newest)) if newest is not None else (ref.id, head.id)
+        if here == there:  # an answer keeps the step of its question
+            here, there = ref.id, head.id
+        raise NotAHead(f"{here} is not the head of {ref.thread!r} (that is {there})", hint=fork_hint(header))
     if header.status == Status.CANCELLED:
         raise NotAHead(f"{ref.thread!r} was cancelled", hint=fork_hint(header))
     # A run whose last question was just answered has nothing left to run, and is still to be ended.
