@@ -88,18 +88,21 @@ def test_modules_named_like_ours_are_the_agents(tmp_path: Path, venv: Venv) -> N
 
 
 @pytest.mark.parametrize(
-    ("without", "named"),
-    [("langgraph", "langgraph"), ("langgraph/checkpoint/sqlite", "langgraph.checkpoint.sqlite")],
+    ("without", "named", "first"),
+    [
+        ("langgraph", "langgraph", "name the agent's own interpreter with --python, or "),
+        ("langgraph/checkpoint/sqlite", "langgraph.checkpoint.sqlite", ""),
+    ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(
-    tmp_path: Path, venv: Venv, without: str, named: str
+    tmp_path: Path, venv: Venv, without: str, named: str, first: str
 ) -> None:
     folder, store = venv(without), begun(tmp_path)
     python = folder / "bin" / "python"
     with pytest.raises(ChildFailed) as caught:
         run(store, target("letters:graph", python=str(python)))
     assert str(caught.value) == f"{python} cannot import {named}"
-    assert caught.value.hint == f"run: {python} -m pip install langgraph langgraph-checkpoint-sqlite"
+    assert caught.value.hint == f"{first}run: {python} -m pip install langgraph langgraph-checkpoint-sqlite"
 
 
 @pytest.mark.parametrize("name", ["graph_driver", "graph_standing", "graph_memory", "graph_target", "events_pipe"])

@@ -35,8 +35,10 @@ def require_langgraph() -> str:
         import langgraph.checkpoint.sqlite
         import langgraph.pregel  # noqa: F401 - both must be importable
     except ImportError as error:
-        command = f"{sys.executable} -m pip install langgraph langgraph-checkpoint-sqlite"
-        raise Refused("missing", f"{sys.executable} cannot import {error.name}", f"run: {command}") from None
+        hint = f"run: {sys.executable} -m pip install langgraph langgraph-checkpoint-sqlite"
+        if error.name == "langgraph":  # as in an environment that holds our tool alone
+            hint = f"name the agent's own interpreter with --python, or {hint}"
+        raise Refused("missing", f"{sys.executable} cannot import {error.name}", hint) from None
     finally:
         warnings.showwarning = shown
     return metadata.version("langgraph")
