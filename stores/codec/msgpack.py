@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import ormsgpack
 
+from stores.codec import loose
 from stores.errors import Corrupt, Invalid
 from stores.model import Opaque, Partial, Path, Tagged, Value
 from stores.paths import format_path
@@ -57,7 +58,7 @@ class Decoder:
 
     def _decode(self, raw: bytes, depth: int) -> Value:
         try:
-            value = ormsgpack.unpackb(raw, ext_hook=self._hook(depth), option=_READ)
+            value = _unpacked(raw, self._hook(depth))
             return _wrap_bytes(value) if any(marker in raw for marker in _BIN_MARKERS) else value
         except (ValueError, TypeError, RecursionError) as error:
             raise Corrupt(f"not msgpack: {error}") from error
@@ -98,9 +99,18 @@ def shallow(raw: bytes) -> Value:
     A tenth of the time of a full decode where states are made of messages. Raises Corrupt.
     """
     try:
-        return ormsgpack.unpackb(raw, ext_hook=_leave, option=_READ)
+        return _unpacked(raw, _leave)
     except (ValueError, TypeError, RecursionError) as error:
         raise Corrupt(f"not msgpack: {error}") from error
+
+
+def _unpacked(raw: bytes, hook: loose.Hook) -> Value:
+    try:
+        return ormsgpack.unpackb(raw, ext_hook=hook, option=_READ)
+    except ValueError as error:
+        if "UTF-8" not in str(error):
+            raise
+        return loose.unpack(raw, hook)
 
 
 def _leave(code: int, raw: bytes) -> Opaque:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -22,7 +22,8 @@ class Key(NamedTuple):
 class Skeleton:
     """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level.
 
-    ``children`` has an entry only where there are any; ``circling`` are those whose ancestors lead back to them.
+    ``children`` has an entry only where there are any; ``circling`` are those whose ancestors lead back to them;
+    ``heads`` are the greatest ids of each namespace, which the runtime goes on from.
     """
 
     order: tuple[Key, ...]
@@ -30,6 +31,7 @@ class Skeleton:
     children: Mapping[Key, Sequence[Key]]
     newest: Mapping[str, Key]
     circling: frozenset[Key] = frozenset()
+    heads: Mapping[str, Key] = field(default_factory=dict)
 
     @property
     def has_child(self) -> Collection[Key]:
@@ -79,9 +81,11 @@ def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
         circling = _circling(parents)
         order = _children_first(order, parents)
     newest: dict[str, Key] = {}
+    heads: dict[str, Key] = {}
     for key in order:
         newest.setdefault(level_of(key.ns), key)
-    return Skeleton(tuple(order), parents, children, newest, circling)
+        heads[key.ns] = max(key, heads.get(key.ns, key))
+    return Skeleton(tuple(order), parents, children, newest, circling, heads)
 
 
 def _circling(parents: Mapping[Key, str | None]) -> frozenset[Key]:

@@ -62,7 +62,7 @@ def _encryption(db: sqlite3.Connection, tables: Tables, key_problem: str | None)
 def _by_rows(db: sqlite3.Connection, tables: Tables) -> Iterator[str]:
     nameless = _count(db, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
     if nameless:
-        yield f"{_checkpoints(nameless)} have no text for an address and cannot be shown."
+        yield f"{_checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
     orphans = _count(
         db,
         f"SELECT count(*) FROM checkpoints AS child WHERE child.{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM "
@@ -70,12 +70,13 @@ def _by_rows(db: sqlite3.Connection, tables: Tables) -> Iterator[str]:
         f"AND one.{tables.id} = child.{tables.parent})",
     )
     if orphans:
-        yield f"{_checkpoints(orphans)} name a parent that is not in the file."
+        yield f"{_checkpoints(orphans, 'names', 'name')} a parent that is not in the file."
     circling = sum(_circling(db, tables))
     if circling:
-        yield f"The parents of {_checkpoints(circling)} go round in a circle."
+        yield f"The parents of {circling} checkpoint{'' if circling == 1 else 's'} go round in a circle."
     if late := _late(db, tables):
-        yield f"There are writes for {_checkpoints(late)} that are not in the file: deleted, or yet to be saved."
+        which = _checkpoints(late, "that is", "that are")
+        yield f"There are writes for {which} not in the file: deleted, or yet to be saved."
 
 
 def _circling(db: sqlite3.Connection, tables: Tables) -> Iterator[int]:
@@ -104,5 +105,5 @@ def _count(db: sqlite3.Connection, question: str) -> int:
     return db.execute(question).fetchone()[0] or 0
 
 
-def _checkpoints(count: int) -> str:
-    return "1 checkpoint" if count == 1 else f"{count} checkpoints"
+def _checkpoints(count: int, one: str, many: str) -> str:
+    return f"1 checkpoint {one}" if count == 1 else f"{count} checkpoints {many}"

@@ -99,7 +99,7 @@ class ThreadReading:
             status=status,
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
-            problem=card.outline.problem or card.problem or card.outline.odd or odd or self._lost(key, parent),
+            problem=card.outline.problem or card.problem or card.outline.odd or odd or self._misplaced(key, parent),
             owner=self._owner(key, card),
         )
 
@@ -114,13 +114,17 @@ class ThreadReading:
             around = (ns, id) if id is not None else None
         return None if around is None else Ref(self.thread, *around)
 
-    def _lost(self, key: Key, parent: Key | None) -> str | None:
+    def _misplaced(self, key: Key, parent: Key | None) -> str | None:
         """What is wrong with where a checkpoint hangs."""
-        if parent is None or self.skeleton is None:
+        if self.skeleton is None:
             return None
         if key in self.skeleton.circling:
             return "its parents go round in a circle"
-        return None if parent in self.skeleton.parents else "its parent is not in the file"
+        if parent is not None and parent not in self.skeleton.parents:
+            return "its parent is not in the file"
+        if key == self.skeleton.heads.get(key.ns) and key in self.skeleton.has_child:
+            return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
+        return None
 
     def _nodes(self, card: Card, parent: Key | None) -> tuple[str, ...]:
         """Who wrote a checkpoint: the tasks of its parent's superstep, or what its versions tell."""
