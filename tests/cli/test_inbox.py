@@ -71,8 +71,10 @@ def test_the_os_user_answers_unless_somebody_else_is_named(run: Run, asked: Aske
 
 
 def test_a_bare_yes_that_does_not_fit(run: Run, asked: Asked) -> None:
+    asked.session.questions = (replace(PLAIN, id="bbcc-3", schema={"enum": ["retry", "skip"]}),)
     ran = run("approve", "trip.db", "bbcc-3")
     assert ran.code == 2
+    assert 'a bare yes does not fit what book asks for: answer "retry" | "skip"' in ran.err
     assert "hint: tt-debug answer trip.db bbcc-3 JSON" in ran.err
     assert asked.session.named("answer") == []
 

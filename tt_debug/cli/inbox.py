@@ -30,7 +30,7 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
-from tt_debug.session.answers import no, yes
+from tt_debug.session.answers import choices, no, yes
 from tt_debug.shell import argument, word
 
 if TYPE_CHECKING:
@@ -124,8 +124,10 @@ def approve(front: Front, options: AnswerOptions) -> ExitCode:
         asked = _question(session, options)
         value = yes(asked)
         if value is MISSING:
+            wanted = ", ".join(f"{key} {kind}" for key, kind in choices(asked.schema))
             raise UsageError(
-                f"a bare yes does not fit what {asked.node} asks for", hint=f"{_answer_command(asked, options)} JSON"
+                f"a bare yes does not fit what {asked.node} asks for: {wanted}",
+                hint=f"{_answer_command(asked, options)} JSON",
             )
         made = session.answer(asked.id, value, options.who, thread=asked.thread or None)
         _tell("approve", made, asked, options)
