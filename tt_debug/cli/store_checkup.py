@@ -1,0 +1,117 @@
+"""What a store is, what may be done with it, and what is wrong with it: for ``doctor STORE``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from stores.health import beside, faults, network_filesystem
+from stores.model import ThreadInfo
+from tt_debug.cli.findings import Finding
+from tt_debug.cli.front import Front, Wanted
+from tt_debug.text import human_size
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+MOST_CHECKPOINTS: Final = 20_000
+"""So many are looked at one by one."""
+LITTLE_SPACE: Final = 100_000_000  # bytes
+MOST_NAMED: Final = 3
+
+
+def store(front: Front, url: str) -> Iterator[Finding]:
+    """Raises StoreError when the store cannot be read at all."""
+    with front.session(Wanted(url, read_only=True)) as session:
+        info = session.info
+        yield Finding("store", "ok", f"{info.kind} {info.url}")
+        threads = session.threads()
+        checkpoints = sum(thread.checkpoints for thread in threads)
+        yield Finding("threads", "ok", f"{len(threads)} with {checkpoints} checkpoints")
+        able = ", ".join(sorted(info.capabilities)) or "nothing but looking"
+        yield Finding("abilities", "ok", able)
+        for notice in info.notices:
+            yield Finding("notice", "warn", notice)
+        yield from _history(session, threads)
+        yield from _runs(session)
+    if info.path is not None and Path(info.path).is_file():
+        yield from _file(Path(info.path))
+
+
+def _history(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Finding]:
+    """Rows that cannot be read in full, parents that are missing, circles."""
+    from tt_debug.graph import CheckpointGraph  # networkx, 185 ms
+
+    problems: Counter[str] = Counter()
+    missing, circles, seen = 0, 0, 0
+    done: set[str] = set()
+    for thread in threads:
+        if thread.thread in done or seen > MOST_CHECKPOINTS:
+            continue
+        headers = session.open_thread(thread.thread).headers.values()
+        done |= {header.ref.thread for header in headers}
+        seen += len(headers)
+        problems.update(header.problem for header in headers if header.problem)
+        graph = CheckpointGraph(headers)
+        missing += len(graph.orphans())
+        circles += len(graph.cycles())
+    for problem, count in islice(problems.most_common(), MOST_NAMED):
+        yield Finding("history", "warn", f"{_many(count, 'checkpoint')}: {problem}")
+    if missing:
+        yield Finding(
+            "history", "warn", f"the parents of {_many(missing, 'checkpoint')} are not here", "shown as roots"
+        )
+    if circles:
+        yield Finding("history", "warn", f"{_many(circles, 'circle')} of parents", "each is cut where it closes")
+    if not problems and not missing and not circles:
+        yield Finding("history", "ok", f"{_many(seen, 'checkpoint')} looked at, every parent is there")
+    if len(done) < len(threads):
+        yield Finding("history", "warn", f"{_many(len(threads) - len(done), 'thread')} were not looked at")
+
+
+def _runs(session: Session) -> Iterator[Finding]:
+    crashed = [run.thread for run in session.runs() if run.status == "crashed"]
+    if crashed:
+        names = ", ".join(crashed[:MOST_NAMED])
+        yield Finding("runs", "warn", f"{_many(len(crashed), 'run')} crashed: {names}", "go on with: tt-debug resume")
+
+
+def _file(path: Path) -> Iterator[Finding]:
+    yield _rights(path)
+    found = faults(path)
+    if found is None:
+        yield Finding("file", "ok", f"{human_size(path.stat().st_size)}, too large to be read from end to end here")
+    elif found:
+        what = "; ".join(found)
+        yield Finding("file", "bad", f"SQLite finds it damaged: {what}", "restore a copy; what can be read is shown")
+    else:
+        yield Finding("file", "ok", f"{human_size(path.stat().st_size)}, sound")
+    companions = beside(path)
+    if companions.get("-journal"):
+        yield Finding("file", "warn", "a transaction was not finished", "the next program that writes rolls it back")
+    if companions.get("-wal"):
+        size = human_size(companions["-wal"])
+        yield Finding("file", "ok", f"{size} not yet written back from {path.name}-wal", "keep both files together")
+    kind = network_filesystem(path)
+    if kind:
+        yield Finding("file", "warn", f"on {kind}, whose locks SQLite cannot rely on", "let one machine write to it")
+    free = shutil.disk_usage(path.parent).free
+    if free < LITTLE_SPACE:
+        yield Finding("file", "warn", f"{human_size(free)} are left on its disk", "a fork or a run needs room")
+
+
+def _rights(path: Path) -> Finding:
+    if not os.access(path, os.W_OK):
+        return Finding("rights", "warn", "the file may only be read", "looking works; fork, edit and run do not")
+    if not os.access(path.absolute().parent, os.W_OK):
+        return Finding("rights", "warn", "the folder may only be read", "looking works; SQLite cannot write there")
+    return Finding("rights", "ok", "read and write")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
