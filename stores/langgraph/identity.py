@@ -39,9 +39,9 @@ def with_paths(standing: Standing, rows: Sequence[WriteRow], names: Iterable[str
     silent -= set(proven)
     if silent:
         candidates = sorted({*names, *_names_in(rows)})
-        for id, path in _outside(standing.place):
-            proven.setdefault(id, path)
-        proven |= _search(standing, rows, candidates, silent - set(proven))
+        proven |= _search(standing, rows, candidates, silent)
+        if silent - set(proven):
+            proven |= dict(_outside(standing.place))
     return [row if row.path else row._replace(path=proven.get(row.task, "")) for row in rows]
 
 

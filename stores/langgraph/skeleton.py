@@ -72,19 +72,23 @@ def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     parents = {Key(id, ns): parent or None for ns, id, parent in rows}
     # Sorting by id in the end would do, were it not for a machine whose clock went back.
     order = sorted(parents, reverse=True)
-    children: dict[Key, list[Key]] = {}
+    heads: dict[str, Key] = {}
     for key in order:
-        if (parent := parents[key]) is not None:
-            children.setdefault(Key(parent, key.ns), []).append(key)
+        heads.setdefault(key.ns, key)
     circling: frozenset[Key] = frozenset()
     if any(parent is not None and parent >= key.id for key, parent in parents.items()):
         circling = _circling(parents)
         order = _children_first(order, parents)
-    newest: dict[str, Key] = {}
-    heads: dict[str, Key] = {}
+    children: dict[Key, list[Key]] = {}
+    first: dict[str, Key] = {}
     for key in order:
-        newest.setdefault(level_of(key.ns), key)
-        heads[key.ns] = max(key, heads.get(key.ns, key))
+        first.setdefault(key.ns, key)
+        parent = parents[key]
+        if parent is not None:
+            children.setdefault(Key(parent, key.ns), []).append(key)
+    newest: dict[str, Key] = {}
+    for ns, key in first.items():
+        newest.setdefault(level_of(ns), key)
     return Skeleton(tuple(order), parents, children, newest, circling, heads)
 
 

@@ -77,9 +77,18 @@ class Steps:
     thread: str
     memory: Memory
     skeleton: Skeleton | None = None
+    # Within a snapshot nothing changes: a page asks for most of these twice.
+    _read: dict[Key, Card] = field(default_factory=dict, repr=False, compare=False)
+    _told: dict[Key, tuple[Ran, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def card(self, key: Key) -> Card:
         """What there is to know of a checkpoint's row; one that is not there has only a problem."""
+        found = self._read.get(key)
+        if found is None:
+            found = self._read[key] = self._card(key)
+        return found
+
+    def _card(self, key: Key) -> Card:
         size = self.tables.size(self.db, self.thread, key)
         known = None if size is None else self.memory.cards.get(self.thread, key, size)
         if known is not None:
@@ -99,8 +108,16 @@ class Steps:
 
     def ran(self, key: Key, writes: Sequence[WriteRow] | None = None) -> tuple[Ran, ...]:
         """The tasks of a checkpoint's superstep. ``writes`` where they were read already, with their values."""
-        if writes is None:
-            writes = self.tables.writes(self.db, self.thread, key)
+        if key not in self._told:
+            if writes is None:
+                writes = self.tables.writes(self.db, self.thread, key)
+            found = self._ran(key, writes)
+            if writes and writes[0].value is not None:
+                return found  # values are not kept
+            self._told[key] = found
+        return self._told[key]
+
+    def _ran(self, key: Key, writes: Sequence[WriteRow]) -> tuple[Ran, ...]:
         card = self.card(key)
         outline = self._with_sends(key, card)
         triggers = self._triggers(key, outline)

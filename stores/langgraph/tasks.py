@@ -67,8 +67,7 @@ def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Ite
     written: dict[str, list[WriteRow]] = {}
     for row in sorted(rows, key=lambda row: (row.path, row.task, row.idx)):
         written.setdefault(row.task, []).append(row)
-    known = {task.id for task in due}
-    due = _with_unforeseen(due, written, {*known, NULL_TASK, place.outside_id(INPUT)})
+    due = _with_unforeseen(due, written)
     ran = {task.id: Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due}
     candidates = sorted(names)
     # A call's id is made within its caller's, so callers come first: the path of a call begins with theirs.
@@ -99,18 +98,19 @@ def _call_name(place: Place, task: str, path: str, candidates: Sequence[str], ca
     return f"{CALL} {number}"
 
 
-def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]], outside: set[str]) -> list[Due]:
+def _with_unforeseen(due: Sequence[Due], written: dict[str, list[WriteRow]]) -> list[Due]:
     """The tasks due, corrected by the rows: a node that wrote was due, under the id it wrote with.
 
     What `Command(goto=…)` or an update from outside set off was not due at this checkpoint. A node that failed, or
     asked, and that nothing names, was due all the same.
     """
+    known = {task.id for task in due} | {NULL_TASK}
     gone_to = {node_of(row.channel) for row in written.get(NULL_TASK, ())}
     corrected = {task.node if task.path.startswith(f"~{PULL}") else task.path: task for task in due}
     for task, rows in written.items():
         path = rows[0].path
         node = path.removeprefix(f"~{PULL}, ")
-        if not path and task not in outside and {row.channel for row in rows} & {ERROR, INTERRUPT}:
+        if not path and task not in known and {row.channel for row in rows} & {ERROR, INTERRUPT}:
             corrected.setdefault(task, Due(task, UNKNOWN, ""))
         elif node == path or path.endswith(_AFTER_ERROR) or node in gone_to:
             continue
