@@ -14,7 +14,6 @@ from stores.errors import Conflict, Invalid, Unsupported
 from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
 from stores.protocol import RunStore, Store, Writer
 from tt_debug.engine.schemas import BadSchema, schema_fault
-from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
@@ -92,9 +91,6 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
     """Append the edit to the thread itself. Raises Conflict when its head has moved on, or a run is moving it."""
     if not changes:
         raise UsageError("an edit without a change would store nothing", hint="give --set PATH=JSON")
-    state = dict(store.load(ref).state)
-    if strict_equal(apply_changes(state, changes), state):
-        raise UsageError("the edit leaves the state as it is: nothing is stored", hint="look at it with show")
     head = store.head(ref.thread, ref.ns)
     if head != ref:
         raise Conflict(
