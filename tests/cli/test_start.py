@@ -65,4 +65,4 @@ def test_the_shell_gets_completions() -> None:
         check=False,
         env={"_TT_DEBUG_COMPLETE": "bash_complete", "COMP_WORDS": "tt-debug thr", "COMP_CWORD": "1"},
     )
-    assert done.stdout == "plain,threads\n"
+    assert done.stdout == "plain,threads\nfile,thr\n"

@@ -125,6 +125,8 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is typed, and that."""
+        if "COMP_LINE" not in os.environ:
+            return super().get_completion_args()  # a shell that was told another way earlier
         line = _typed_line()
         words = split_arg_string(line)
         incomplete = words.pop() if words and not line[-1:].isspace() else ""
