@@ -18,6 +18,7 @@ from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.quit import QuitDialog
 from tt_debug.tui.rows.live import event_line
 from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens import thread_watching
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.live_view import LiveView
 
@@ -133,6 +134,25 @@ async def test_a_run_that_is_left_goes_on_without_its_screen() -> None:
         await wait_for(it.pilot, lambda: not it.app.loader.busy)
         assert isinstance(it.app.screen, HomeScreen)
         assert session.stops == []
+
+
+async def test_a_run_that_is_driven_elsewhere_is_followed_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Longer than the rest after which the panels follow.
+    monkeypatch.setattr(thread_watching, "LOOK", 0.15)
+    session = TripSession()
+    session.add("cheap", {"n": 1}, node="agent", next=("tools",), status=Status.RUNNING)
+    async with thread_screen("cheap", session=session) as it:
+        assert (it.step, it.screen.running) == (14, False)
+        assert "tools  running" in it.text
+        assert "p pause  K cancel  F follow" in screen_lines(it.app)[-1]
+        session.add("cheap", {"n": 2}, node="tools", next=("end",), status=Status.RUNNING)
+        await wait_for(it.pilot, lambda: it.step == 15)
+        await it.pilot.press("comma", "comma")
+        await wait_for(it.pilot, lambda: it.step == 13)
+        session.add("cheap", {"n": 3}, node="end")
+        await wait_for(it.pilot, lambda: "cheap: done" in it.told)
+        assert it.step == 13, "who looks elsewhere is left there"
+        await wait_for(it.pilot, lambda: "p pause" not in screen_lines(it.app)[-1])
 
 
 async def test_who_looks_elsewhere_during_a_run_is_left_there() -> None:

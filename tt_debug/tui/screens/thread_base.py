@@ -175,6 +175,7 @@ class ThreadBase(BaseScreen):
         self.graph.show(reading.items, self.graph_facts(), self._row_for(select, reading.items))
         self.show_counts()
         self._follow(force=True)
+        self.thread_was_read()
         self.perform_after_reading()
 
     def _row_for(self, ref: Ref | None, items: list[GraphItem]) -> int | None:
@@ -268,6 +269,7 @@ class ThreadBase(BaseScreen):
             messages.text_width if messages.display else None,
             messages.opened,
             self.tt.glyphs,
+            self.tt.redaction,
             self.swapped,
         )
         self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
@@ -293,7 +295,7 @@ class ThreadBase(BaseScreen):
         refs = [ref for kind, ref in fresh if kind == "checkpoint" and ref not in self.facts.changed]
         ends = [ref for kind, ref in fresh if kind == "next"]
         if refs or ends:
-            work = partial(read_row_facts, self.session, refs, ends)
+            work = partial(read_row_facts, self.session, refs, ends, self.tt.redaction)
             self.tt.loader.call(self, "rows", work, FactsRead, prefetch=True)
 
     @on(FactsRead)
@@ -312,6 +314,9 @@ class ThreadBase(BaseScreen):
             super().show_failure(event)
 
     # --- what the parts do
+
+    def thread_was_read(self) -> None:
+        """Its rows and line are shown."""
 
     def cursor_moved(self) -> None:
         """The user put the cursor on another checkpoint."""
