@@ -166,7 +166,9 @@ def answer(job: Mapping[str, Any], before: Standing) -> Any:
 def nothing_to_run(run: Run) -> bool:
     """Whether the thread stands already where the run would end."""
     before, answered = run.before, run.job["answers"] or run.job["has_answer"]
-    return not before.next or run.job["until"] in before.next or (before.asking and not answered)
+    # With every task finished nothing is next, but their results are still to be applied.
+    ended = not before.next and not before.finished
+    return ended or run.job["until"] in before.next or (before.asking and not answered)
 
 
 def checked(graph: Any, job: Mapping[str, Any], before: Standing) -> None:
