@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -126,3 +130,17 @@ def test_a_graph_holds_the_whole_family_and_says_what_is_missing(command: Run, t
     done = command("import", store, tmp_path / "orphan.jsonl")
     assert (done.code, f"the parent {lines[0]['id']}" in done.err) == (0, True)
     assert f"its parent {lines[0]['id']} is missing" in command("export", store, "orphan", "--format", "dot").out
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("where", ["native.past-inserted#3", "sqlite.written", "sqlite.committed"])
+def test_a_process_killed_within_leaves_all_or_nothing(command: Run, store: Path, tmp_path: Path, where: str) -> None:
+    (tmp_path / "trip.jsonl").write_text(command("export", store, "trip", "--reveal").out, encoding="utf-8")
+    target = native_file(tmp_path / "new.db", [])
+    words = [sys.executable, "-m", "tt_debug", "import", str(target), str(tmp_path / "trip.jsonl")]
+    points = {"TT_DEBUG_POINTS": str(tmp_path / "points"), "TT_DEBUG_KILL_AT": where}
+    assert subprocess.run(words, check=False, env={**os.environ, **points}).returncode == -signal.SIGKILL
+    done = where == "sqlite.committed"
+    assert [found["thread"] for found in command("threads", target, "--json").data] == (["trip"] if done else [])
+    assert command("import", target, tmp_path / "trip.jsonl").code == (4 if done else 0)
+    assert command("export", target, "trip", "--reveal").out == (tmp_path / "trip.jsonl").read_text(encoding="utf-8")
