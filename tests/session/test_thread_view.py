@@ -51,6 +51,9 @@ def test_rows_copied_by_a_fork_appear_once() -> None:
     view = ThreadView("main", main[-1].ref, [main, copy], copies=True)
     assert sorted(ref.id for ref in view.headers) == ["a", "b", "c", "d", "x"]
     assert view.headers[Ref("fork", "", "x")].parent == Ref("main", "", "b")
+    assert view.standing(Ref("fork", "", "b")) == Ref("main", "", "b")
+    assert view.standing(Ref("fork", "", "x")) == Ref("fork", "", "x")
+    assert view.standing(Ref("fork", "", "y")) is None
     other = ThreadView("fork", copy[-1].ref, [copy, main], copies=True)
     assert [ref.thread for ref in other.line()] == ["fork", "fork", "fork"]
     assert other.headers[Ref("main", "", "c")].parent == Ref("fork", "", "b")

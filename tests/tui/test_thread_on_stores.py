@@ -79,6 +79,30 @@ async def test_a_fork_at_15_with_the_mended_budget_reaches_the_right_end(tmp_pat
     session.close()
 
 
+@pytest.mark.parametrize(("kind", "compared"), [("native", "15 → 16"), ("langgraph", "14 → 15")])
+async def test_a_fork_without_a_change_is_shown_and_can_be_resumed(tmp_path: Path, kind: str, compared: str) -> None:
+    session, path, thread = opened(tmp_path, kind)
+    app = TtDebugApp([OpenStore(str(path), path.name, session)])
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = app.show_thread(app.stores[0], thread)
+        await wait_for(pilot, lambda: screen.details is not None and not app.loader.busy)
+        screen.go_to("15")
+        await wait_for(pilot, lambda: screen.details is not None and screen.details.ref == screen.selected)
+        await pilot.press("f")
+        await wait_for(pilot, lambda: isinstance(app.screen, EditDialog) and app.screen.is_mounted)
+        await pilot.press("ctrl+s")
+        fork = f"{thread}-fork-1"
+        await wait_for(pilot, lambda: screen.selected is not None and screen.selected.thread == fork)
+        await wait_for(pilot, lambda: screen.details is not None and screen.details.ref == screen.selected)
+        await wait_for(pilot, lambda: compared in screen_text(app))
+        assert "rank_hotels  " in screen_text(app)
+        await pilot.press("c")
+        await wait_for(pilot, lambda: isinstance(app.screen, ConfirmDialog) and app.screen.is_mounted)
+        await pilot.pause()
+        assert f"Resume {fork}" in screen_text(app)
+    session.close()
+
+
 @pytest.mark.parametrize("kind", ["native", "langgraph"])
 async def test_looking_at_everything_leaves_the_file_and_its_folder_as_they_were(tmp_path: Path, kind: str) -> None:
     session, path, thread = opened(tmp_path, kind, read_only=True)

@@ -65,6 +65,12 @@ class ThreadView:
     def __contains__(self, ref: Ref) -> bool:
         return ref in self._index
 
+    def standing(self, ref: Ref) -> Ref | None:
+        """``ref`` itself, or what stands here for the copy that it is; None when it is not of this family."""
+        if ref in self._index:
+            return ref
+        return next((each for each in self._refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
+
     def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
         """From the root to ``ref`` (default: the head), across threads and into subgraphs, oldest first."""
         at = self._index.get(ref or self.head, -1)

@@ -19,7 +19,7 @@ from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import Details
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.timeline import Timeline
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 TABS: Final = (
     ("state", "2 State"),
@@ -161,9 +161,10 @@ class ThreadPanels(ThreadBase):
         return Content(f"   {name}{sides[0]} {arrow} {sides[1]}{counts}")
 
     def _side(self, ref: Ref, most: int) -> str:
-        header = self.view.headers.get(ref) if self.view is not None else None
-        if header is None:
+        shown = self.view.standing(ref) if self.view is not None else None
+        if self.view is None or shown is None:
             return ref.id[:8]
+        header = self.view.headers[shown]
         step = "?" if header.step is None else str(header.step)
         node = ", ".join(header.nodes) or header.source
         return step if most < 20 else safe_text(f"{step} {node}"[:most])
@@ -220,7 +221,7 @@ class ThreadPanels(ThreadBase):
                 note = f"{header.created.astimezone():%Y-%m-%d %H:%M:%S}"
         waiting = sum(info.status == "waiting" for listing in self.tt.listings for info in listing.threads)
         title = Title(tuple(crumbs), note, step, self.running_text, waiting, read_only=self.tt.read_only)
-        self.query_one(TitleBar).show(title)
+        self.show_title(title)
         seconds = self.moments[at].seconds if at < len(self.moments) else None
         took = f" {delta_text(seconds)}" if seconds is not None else ""
         self.timeline.show(self.moments, at, f"{at + 1}/{count}{took}" if count else "")
