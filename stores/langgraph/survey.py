@@ -14,8 +14,8 @@ from stores.langgraph import skeleton
 from stores.langgraph.rows import as_bytes, read_metadata
 from stores.langgraph.tables import Tables
 
-# Above this many rows the questions that visit every one of them are not asked: 0.1 s each.
-_MANY: Final = 300_000
+# Above this many rows the questions that visit every one of them are not asked: each reads up to as many pages.
+_MANY: Final = 50_000
 _NEWEST: Final = 50
 _IN_THE_CLEAR: Final = "the names of threads, nodes and channels, and all metadata, lie in the file in clear text"
 
@@ -63,6 +63,13 @@ def _by_rows(db: sqlite3.Connection, tables: Tables) -> Iterator[str]:
     nameless = _count(db, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
     if nameless:
         yield f"{_checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
+    closed = _count(
+        db,
+        f"SELECT count(*) FROM checkpoints WHERE checkpoint IS NULL OR {tables.type} IS NULL OR "
+        f"({tables.type} NOT IN ('msgpack', 'json') AND {tables.type} NOT LIKE '%+%')",
+    )
+    if closed:
+        yield f"{_checkpoints(closed, 'is', 'are')} stored in a way that cannot be read."
     orphans = _count(
         db,
         f"SELECT count(*) FROM checkpoints AS child WHERE child.{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM "

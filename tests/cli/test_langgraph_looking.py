@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.stores.handmade import Row, handmade, uuid
 from tests.stores.langgraph_files import CURRENT, unpack
 from tt_debug.cli.main import main
 
@@ -21,3 +23,44 @@ def test_a_thread_without_rows_of_its_root_graph_says_so(tmp_path: Path, capsys:
     assert main(("log", str(path), "subgraph-nested")) == 0
     said = capsys.readouterr().err
     assert "subgraph-nested has no checkpoint of its root graph in this store; its newest is in mid:" in said
+
+
+@pytest.fixture
+def tenants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    inner = [Row(uuid(4 + n), None, {}, ns="sub:00000000-0000-4000-8000-000000000000", step=n) for n in range(2)]
+    rows = [
+        Row(uuid(1), None, {}, meta={"tenant": "acme", "a.b": "dotted"}),
+        Row(uuid(2, 1), uuid(1), {}, meta={"tenant": "acme", "a.b": "dotted"}, step=1),
+        *inner,
+        Row(uuid(3), None, {}, thread="other", meta={"tenant": "globex", "a": {"b": "nested"}}),
+    ]
+    return str(handmade(tmp_path / "tenants.sqlite", rows))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("tenant=acme", ["t"]),
+        ("tenant=globex", ["other"]),
+        ("tenant=nobody", []),
+        ("nothing=acme", []),
+        ("a.b=dotted", ["t"]),  # a key is taken as it is written
+        ("a') OR 1=1 --=x", []),
+        ('a"b=x', []),
+        ("x'; DROP TABLE writes;--=x", []),
+    ],
+)
+def test_threads_by_what_their_metadata_say(
+    tenants: str, capsys: pytest.CaptureFixture[str], asked: str, found: list[str]
+) -> None:
+    assert main(("threads", tenants, "--meta", asked, "--json")) == 0
+    assert [one["thread"] for one in json.loads(capsys.readouterr().out)["data"]] == found
+
+
+def test_the_root_namespace_is_not_all_of_them(tenants: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for ns, count in (("", 2), ("sub:00000000-0000-4000-8000-000000000000", 2)):
+        assert main(("log", tenants, "t", "--all", f"--ns={ns}", "--json")) == 0
+        assert len(json.loads(capsys.readouterr().out)["data"]) == count
+    assert main(("log", tenants, "t", "--all", "--json")) == 0
+    assert len(json.loads(capsys.readouterr().out)["data"]) == 4

@@ -70,6 +70,7 @@ OPEN = {
         (
             "The file is damaged and ends after 52 of 87 pages: 31 rows of checkpoints, 5 rows of writes could be read "
             "(7 of them in part), what else it held is lost.",
+            "1 checkpoint is stored in a way that cannot be read.",
             "There are writes for 3 checkpoints that are not in the file: deleted, or yet to be saved.",
         ),
         2,
@@ -78,7 +79,7 @@ OPEN = {
         frozenset({"cannot be decoded: not msgpack: unexpected end of file", "its content is lost"}),
     ),
     "undecodable.sqlite": Told(
-        (),
+        ("4 checkpoints are stored in a way that cannot be read.",),
         5,
         69,
         61,

@@ -106,6 +106,18 @@ def test_lists_at_every_checkpoint_are_the_runtimes(agent: Path, frequency: int)
     assert [ours for ours, _ in pairs] == [theirs for _, theirs in pairs]
 
 
+@pytest.mark.parametrize("frequency", [2, 100])
+def test_a_run_that_saves_at_its_end_alone(agent: Path, frequency: int) -> None:
+    """Its steps' writes stand on made-up tasks of one checkpoint, in the order of the steps."""
+    channel = DeltaChannel(_messages_delta_reducer, snapshot_frequency=frequency)
+    graph = graph_of(channel, MESSAGES, "messages")
+    record(agent, graph, "t", {"messages": [HumanMessage("zero", id="h0")], "n": 0}, durability="exit")
+    record(agent, graph, "t", {"messages": [HumanMessage("more", id="h1")], "n": 3}, durability="exit")
+    pairs = both(agent, graph, "t", "messages")
+    assert len(pairs) >= 2
+    assert [ours for ours, _ in pairs] == [theirs for _, theirs in pairs]
+
+
 def test_what_is_rebuilt_says_how(agent: Path, opened_agent: Open) -> None:
     graph = graph_of(DeltaChannel(graphs.extend, list, snapshot_frequency=3), WRITES)
     record(agent, graph, "t", {"log": ["in"], "n": 0})
