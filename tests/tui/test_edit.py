@@ -127,6 +127,17 @@ async def test_the_verdict_and_the_changes_follow_the_text() -> None:
         assert '~ plan.status  "final" → "draft"' in it.text
 
 
+async def test_tab_goes_from_the_text_to_the_name() -> None:
+    async with thread_screen(size=(80, 24)) as it:
+        dialog = await edit_status(it)
+        await it.pilot.press("tab")
+        await it.pilot.pause()
+        assert dialog.query_one("#fork-name").has_focus
+        many = dialog.query_one(ChangesView)
+        many.show(tuple(Change("add", ("plan", number), new=number) for number in range(5)))
+        assert many.can_focus, "more than fits can be scrolled"
+
+
 async def test_a_fork_is_written_once_and_the_cursor_stands_on_it_with_the_old_line_in_view() -> None:
     async with thread_screen(size=(120, 40)) as it:
         dialog = await edit_status(it)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stores.model import Diff
 from tt_debug.tui.rows.diff import change_line
 from tt_debug.tui.rows.pieces import Line, cut
 from tt_debug.tui.widgets.piece_view import PieceView
+
+IN_VIEW: Final = 3
+"""Rows the form has room for."""
 
 
 class ChangesView(PieceView):
@@ -14,6 +19,7 @@ class ChangesView(PieceView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._changes: Diff = ()
+        self.can_focus = False
 
     def empty_text(self) -> str:
         """Before the first keystroke."""
@@ -22,6 +28,8 @@ class ChangesView(PieceView):
     def show(self, changes: Diff) -> None:
         """Show these."""
         self._changes = changes
+        # Tab passes over a list that has nothing to scroll.
+        self.can_focus = len(changes) > IN_VIEW
         self.set_rows(len(changes), cursor=0)
 
     def piece_line(self, row: int, width: int) -> Line:
