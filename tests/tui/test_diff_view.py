@@ -9,11 +9,13 @@ import pytest
 from stores.model import MISSING, Change, Diff, Value
 from tests.tui.thread_fakes import TripSession, message
 from tt_debug.diff import diff
+from tt_debug.redaction import Redaction
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.diff import changed_keys, counts_text, diff_line, diff_rows, with_opened
 from tt_debug.tui.rows.line import moments, next_event, place, with_pin
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, chart, heights, mark_line, moment_of
+from tt_debug.tui.screens.thread_details import hidden_rows
 
 LONG = "I will look up trains, hotels and opening hours, then propose a plan."
 
@@ -71,14 +73,22 @@ def test_floats_that_differ_by_rounding_are_counted_and_not_listed() -> None:
     ]
 
 
-def test_secrets_stay_hidden_in_a_diff() -> None:
-    old, new = (
-        {"api_key": "sk-1", "credentials": {"user": "sk-3"}},
-        {"api_key": "sk-2" * 20, "credentials": {"user": "sk-4"}},
-    )
-    text = "\n".join(shown(old, new))
+def test_secrets_stay_hidden_in_a_diff_and_the_rest_of_it_is_as_it_was() -> None:
+    old: dict[str, Value] = {
+        "api_key": "sk-1",
+        "credentials": {"user": "sk-3"},
+        "n": 1,
+        "headers": [{"name": "Cookie"}],
+    }
+    new = {"api_key": "sk-2" * 20, "credentials": {"user": "sk-4", "more": "sk-5"}, "n": 2, "card": "sk-6"}
+    new["headers"] = [{"name": "Cookie", "value": "sk-7"}]
+    rows = hidden_rows(diff_rows(diff(old, new), old, new), (old, new), Redaction())
+    text = "\n".join(text_of(diff_line(row, 80)) for row in rows)
     assert "sk-" not in text
-    assert "●●●●" in text
+    assert "~ api_key  ●●●● → ●●●●" in text
+    assert "+ headers[0].value  ●●●●" in text
+    assert "~ n  1 → 2" in text
+    assert "sk-7" in "\n".join(shown(old, new))
 
 
 def test_a_moved_element_tells_where_from() -> None:

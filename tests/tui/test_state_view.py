@@ -8,6 +8,8 @@ import pytest
 
 from stores.model import Change, Opaque, Partial, Tagged, Value
 from tests.tui.thread_fakes import message
+from tt_debug.redaction import Redaction
+from tt_debug.session.hiding import hidden_state
 from tt_debug.tui.glyphs import ASCII, UNICODE
 from tt_debug.tui.rows.meta import meta_facts
 from tt_debug.tui.rows.pieces import Piece, cells, cut, pad, spread, text_of, wrap
@@ -76,21 +78,15 @@ def test_a_partly_known_value_says_so_and_is_never_empty() -> None:
     assert "partly known: 2 writes on a start value" in tree({"m": Partial([1], (1, 2))})[0]
 
 
-def test_secrets_are_hidden_until_they_are_opened() -> None:
-    state = {"api_key": "sk-123", "db_password": "p", "input_tokens": 12, "token_count": "many"}
-    rows = tree(state)
-    assert rows[0] == " ▸ api_key  ●●●●"
-    assert rows[1] == " ▸ db_password  ●●●●"
-    assert rows[2].endswith("12")
-    assert rows[3].endswith('"many"')
-    assert tree(state, api_key=True)[0] == ' ▾ api_key  "sk-123"'
-    assert text_of(value_line({"user": "u", "api_key": "sk-123"})) == '{user: "u", api_key: ●●●●}'
-
-
-def test_a_secret_container_opens_to_what_is_in_it() -> None:
-    state = {"credentials": {"user": "u", "pin": 1234}, "card": 4111, "token": None}
-    assert [row.strip(" ▸") for row in tree(state)] == ["credentials  ●●●●", "card  ●●●●", "token  null"]
-    assert [row.strip(" ▾│") for row in tree(state, credentials=True)][1:3] == ['user  "u"', "pin  1234"]
+def test_a_hidden_value_is_its_sign_wherever_it_lies() -> None:
+    hidden = hidden_state({"api_key": "sk-1", "db": {"password": "p", "n": 1}, "token": None, "tokens": 7}, Redaction())
+    assert [row.removesuffix("2 keys").strip() for row in tree(dict(hidden))] == [
+        "api_key  ●●●●", "▾ db",
+        "│   password  ●●●●", "│   n  1", "token  null", "tokens  7",
+    ]  # fmt: skip
+    assert text_of(value_line(hidden["db"])) == "{password: ●●●●, n: 1}"
+    call = {"role": "assistant", "content": "", "tool_calls": [{"name": "pay", "args": {"card": "4111", "sum": 3}}]}
+    assert text_of(value_line(Redaction().hide(call))) == "ai     ⚙ pay(card=●●●●, sum=3)"
 
 
 def test_long_lists_open_in_chunks_of_a_hundred_the_newest_messages_first() -> None:

@@ -286,6 +286,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("copy", "Copy", ("y",), "Copy what the cursor is on: a value, a message, a checkpoint's id.", ("thread",)),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
     Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),
+    Action(
+        "secrets",
+        "Show or hide secrets",
+        ("S",),
+        "Show what is kept under names of secrets, on every screen, until this is pressed again.",
+        (EVERYWHERE,),
+    ),
     Action("refresh", "Read again", ("r",), "Read again what this screen shows.", (EVERYWHERE,)),
     Action("log", "What was done", ("at",), "What the interface did, each with its command.", (EVERYWHERE,)),
     Action(

@@ -7,44 +7,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.app import App
 from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.glyphs import Glyphs, choose
+from tt_debug.tui.listings import Listing, Listings
 from tt_debug.tui.loader import Loader
-from tt_debug.tui.messages import Bug, Failed, ThreadsRead
+from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
 from tt_debug.tui.palette import Commands, Palette
+from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
 from tt_debug.tui.tour import Tour
 
 if TYPE_CHECKING:
-    from stores.model import Ref, ThreadInfo
+    from stores.model import Ref
     from tt_debug.tui.screens.base import BaseScreen
     from tt_debug.tui.screens.thread import ThreadScreen
 
-_LISTING = "threads of store "
-
 __all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The threads of one store as Home has read them; ``problem`` when that failed, ``read`` False before."""
-
-    store: OpenStore
-    threads: tuple[ThreadInfo, ...] = ()
-    problem: str = ""
-    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +44,7 @@ class Done:
     command: str = ""
 
 
-class TtDebugApp(App[int]):
+class TtDebugApp(Listings):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"
@@ -72,20 +61,21 @@ class TtDebugApp(App[int]):
         read_only: bool = False,
         ascii_only: bool | None = None,
         tour: bool = False,
+        preferences: Preferences | None = None,
     ) -> None:
+        self.preferences = preferences or Preferences()
+        self.revealed = False
         self._colourless = wants_no_color(os.environ)
         if not self._colourless:
             # Textual takes an empty NO_COLOR for a wish, the convention does not.
             os.environ.pop("NO_COLOR", None)
         # Without native colours Textual would only turn grey, in 24-bit codes.
-        super().__init__(ansi_color=True if self._colourless else None)
-        self.stores: tuple[OpenStore, ...] = tuple(stores)
+        super().__init__(tuple(stores), ansi_color=True if self._colourless else None)
         self.opening = opening or Opening(read_only)
         self.read_only = read_only
         self.glyphs: Glyphs = choose(ascii_only)
         self.loader = Loader(self)
         self.tour: Tour | None = Tour() if tour else None
-        self.listings: tuple[Listing, ...] = tuple(Listing(store) for store in stores)
         self.done: list[Done] = []
         self.animation_level = "none"
 
@@ -158,36 +148,21 @@ class TtDebugApp(App[int]):
         """Ask the terminal to keep ``text``; a lone surrogate, which no terminal can be sent, becomes "?"."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
 
+    @property
+    def redaction(self) -> Redaction:
+        """Which values are not to be shown now."""
+        return NOTHING if self.revealed else self.preferences.hiding
+
+    def show_secrets(self, shown: bool) -> None:
+        """Show values under names of secrets on every screen, or hide them again."""
+        self.revealed = shown
+        for screen in self._own_screens():
+            screen.secrets_changed()
+
     def note_done(self, words: str, command: str = "") -> None:
         """Remember what was done, for the list behind ``@``; it changed a store, so the listings are read again."""
         self.done.append(Done(words, command))
         self.read_listings()
-
-    def read_listings(self) -> None:
-        """Read the threads of every store; screens are told by ``listings_changed``."""
-        for number, store in enumerate(self.stores):
-            self.loader.call(self, f"{_LISTING}{number}", store.session.threads, partial(ThreadsRead, number))
-
-    def on_threads_read(self, event: ThreadsRead) -> None:
-        """A listing has come."""
-        if event.store < len(self.stores):
-            self._set_listing(event.store, Listing(self.stores[event.store], event.threads, read=True))
-
-    def on_failed(self, event: Failed) -> None:
-        """A listing that cannot be read keeps what was read before, and says so."""
-        number = int(event.kind.removeprefix(_LISTING))
-        problem = f"{event.text} {event.hint}".strip()
-        self._set_listing(number, replace(self.listings[number], problem=problem, read=True))
-
-    def _set_listing(self, number: int, listing: Listing) -> None:
-        self.listings = (*self.listings[:number], listing, *self.listings[number + 1 :])
-        for screen in self._own_screens():
-            screen.listings_changed()
-
-    def _own_screens(self) -> list[BaseScreen]:
-        from tt_debug.tui.screens.base import BaseScreen  # the screens import this module
-
-        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen) and screen.is_mounted]
 
     def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None, *, then: str = "") -> ThreadScreen:
         """Open a thread's screen on top, the cursor at ``ref`` (default: its head); ``then`` is an action it performs
@@ -259,12 +234,15 @@ def run_app(
 ) -> int:
     """Open ``store`` (one, several, or None: offer those that are found) and run the interface until it is left.
 
-    Returns the exit code. Raises StoreError when a given store cannot be opened: nothing has been drawn then.
+    Returns the exit code. Raises StoreError when a given store cannot be opened, UsageError when the configuration
+    cannot be read: nothing has been drawn then.
     """
-
+    preferences = read_preferences()
     opening = Opening(read_only, graph, workflow)
     opened = opening.open_all((store,) if isinstance(store, str) else tuple(store or ()))
-    app = TtDebugApp(opened, opening=opening, read_only=read_only, ascii_only=ascii_only, tour=tour)
+    app = TtDebugApp(
+        opened, opening=opening, read_only=read_only, ascii_only=ascii_only, tour=tour, preferences=preferences
+    )
     code = app.run()
     # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
     # process releases everything a reading connection holds.

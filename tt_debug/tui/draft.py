@@ -1,21 +1,24 @@
 """An edit that is not stored yet: a value as JSON text, and the text read back as changes.
 
-Owns the way there and back; whether the store takes the changes is the session's to say.
+Owns the way there and back, with secrets that stay hidden on it; whether the store takes the changes is the
+session's to say.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as PathLike
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from stores.model import Change, Diff, Path, Ref, Value
 from tt_debug.diff import diff
 from tt_debug.errors import UsageError
+from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.text import safe_text
-from tt_debug.values import from_json, to_json
+from tt_debug.values import JSON, from_json, to_json
 
 HIGHLIGHTED: Final = 262_144
 """Characters up to which the text is highlighted: beyond, Textual's highlighter costs more than it gives."""
@@ -30,7 +33,8 @@ class EditTarget:
     """What is edited. ``path`` is () for the whole state; ``step`` is how the checkpoint is called in words.
 
     ``next`` are the nodes that a fork keeps; ``text`` an edit already
-    begun elsewhere. ``values`` False makes a form that only asks for a name.
+    begun elsewhere. ``values`` False makes a form that only asks for a name. ``hiding`` hides the secrets of
+    ``state``, in which the value lies.
     """
 
     ref: Ref
@@ -40,6 +44,12 @@ class EditTarget:
     next: tuple[str, ...] = ()
     text: str | None = None
     values: bool = True
+    state: Value = None
+    hiding: Redaction = NOTHING
+
+    def draft(self) -> Draft:
+        """The value as text. Raises UsageError when it is nested too deeply."""
+        return draft_of(self.value, self.hiding, secret=self.hiding.at(self.state, self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +65,56 @@ class EditOutcome:
     adopt: PathLike | None = None
 
 
-def as_text(value: Value) -> str:
-    """The value as JSON to edit; what would act on a terminal is escaped.
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A value as text. ``kept`` are the secrets it leaves out, as JSON: ``{"$redacted": "text", "keep": 1}`` stands for
+    the first one."""
 
-    Raises UsageError when it is nested too deeply to be written.
+    text: str
+    kept: tuple[JSON, ...] = ()
+
+
+def draft_of(value: Value, hiding: Redaction = NOTHING, *, secret: bool = False) -> Draft:
+    """The value as JSON to edit, its secrets by number; what would act on a terminal is escaped.
+
+    ``secret``: it lies under a secret name itself. Raises UsageError when it is nested too deeply to be written.
     """
+    hidden = hiding.hide(value, secret=secret)
+    shown, kept = to_json(hidden), []
+    if hidden is not value:
+        box = [shown]
+        kept = _numbered(box, [to_json(value)])
+        shown = box[0]
+    return Draft(_indented(shown), tuple(kept))
+
+
+def as_text(value: Value) -> str:
+    """A value as indented JSON; what would act on a terminal is escaped. Raises UsageError as `draft_of` does."""
+    return _indented(to_json(value))
+
+
+def _indented(value: JSON) -> str:
     try:
-        text = json.dumps(to_json(value), indent=2, ensure_ascii=False)
+        text = json.dumps(value, indent=2, ensure_ascii=False)
     except RecursionError as error:
         raise UsageError("this value is nested too deeply for a form", hint="edit a value inside it") from error
     return _NOT_ASCII.sub(_escaped, text)
+
+
+def _numbered(shown: Any, stored: Any) -> list[JSON]:
+    """Number the hidden places of ``shown``, in place, and give what ``stored`` has there."""
+    kept: list[JSON] = []
+    todo: list[tuple[Any, Any]] = [(shown, stored)]
+    while todo:
+        here, there = todo.pop()
+        for place in range(len(here)) if isinstance(here, list) else list(here):
+            item = here[place]
+            if isinstance(item, dict) and item.keys() == {"$redacted"}:
+                kept.append(there[place])
+                item["keep"] = len(kept)
+            elif isinstance(item, list | dict):
+                todo.append((item, there[place]))
+    return kept
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -72,10 +122,10 @@ def _escaped(match: re.Match[str]) -> str:
     return char if safe_text(char) == char else json.dumps(char)[1:-1]
 
 
-def read_text(text: str, old: Value, path: Path) -> Diff:
+def read_text(text: str, old: Value, path: Path, kept: tuple[JSON, ...] = ()) -> Diff:
     """The changes that make of ``old``, which lies at ``path``, what the text says; none when it says the same.
 
-    Raises UsageError, with line and column where the text is not JSON.
+    ``kept`` are the draft's secrets. Raises UsageError, with line and column where the text is not JSON.
     """
     try:
         found = json.loads(text, parse_constant=_refuse)
@@ -83,10 +133,32 @@ def read_text(text: str, old: Value, path: Path) -> Diff:
         raise UsageError(f"line {error.lineno}, column {error.colno}: {_reason(error.msg)}") from error
     except RecursionError as error:
         raise UsageError("this is nested too deeply for a form") from error
-    new = from_json(found, like=old)
+    new = from_json(_filled(found, kept), like=old)
     if not path and not isinstance(new, dict):
         raise UsageError("a state is an object: { … }")
     return tuple(_at(change, path) for change in diff(old, new))
+
+
+def _filled(found: JSON, kept: tuple[JSON, ...]) -> JSON:
+    """What was typed, with the secrets that it keeps."""
+    box = [found]
+    todo: list[Any] = [box]
+    while todo:
+        holder = todo.pop()
+        for place in range(len(holder)) if isinstance(holder, list) else list(holder):
+            item = holder[place]
+            if isinstance(item, dict) and "$redacted" in item:
+                holder[place] = _secret(item, kept)
+            elif isinstance(item, list | dict):
+                todo.append(item)
+    return box[0]
+
+
+def _secret(item: Mapping[str, JSON], kept: tuple[JSON, ...]) -> JSON:
+    number = item.get("keep")
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= len(kept):
+        raise UsageError(f"no secret {number} is kept here", hint="leave a hidden value as it was, or write a new one")
+    return kept[number - 1]
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -19,9 +19,10 @@ from textual.widgets import Checkbox, Input, Static, TextArea
 
 from stores.model import Diff
 from stores.paths import format_path
+from tt_debug.session.hiding import hidden_changes
 from tt_debug.text import safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
-from tt_debug.tui.draft import HIGHLIGHTED, EditOutcome, EditTarget, as_text, read_text
+from tt_debug.tui.draft import HIGHLIGHTED, Draft, EditOutcome, EditTarget, read_text
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.widgets.changes_view import ChangesView
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 REST: Final = 0.15
 """Seconds without a key before the text is checked."""
+
+_KEPT: Final = "A $redacted value stays as it is stored; write another in its place to change it."
 
 Check = Callable[[Diff, str | None], None]
 """Raises when the store would refuse the changes, or a new thread of that name."""
@@ -85,9 +88,8 @@ class EditDialog(Dialog[EditOutcome]):
         self._target = target
         self._check = check
         self._suggest = suggest
-        self._text = ""
-        if target.values:
-            self._text = target.text if target.text is not None else as_text(target.value)
+        self._draft = target.draft() if target.values else Draft("")
+        self._text = target.text if target.text is not None else self._draft.text
         self._rest: Timer | None = None
         self._pressed_with: EditOutcome | None = None
 
@@ -106,6 +108,8 @@ class EditDialog(Dialog[EditOutcome]):
             area = TextArea(self._text, language=language, id="draft", compact=True, show_line_numbers=False)
             area.highlight_cursor_line = False
             yield area
+            if self._draft.kept:
+                yield Static(_KEPT, classes="dialog-line kept", markup=False)
             yield Static("", id="verdict", markup=False)
             yield ChangesView(id="changes")
         yield Static(Content(self._next()), classes="dialog-line", markup=False)
@@ -168,7 +172,8 @@ class EditDialog(Dialog[EditOutcome]):
         return text, None if in_place else self.query_one("#fork-name", Input).value.strip()
 
     def _judge(self, text: str, name: str | None) -> Diff:
-        changes = read_text(text, self._target.value, self._target.path) if self._target.values else ()
+        target = self._target
+        changes = read_text(text, target.value, target.path, self._draft.kept) if target.values else ()
         if name is None or name or self._pressed_with is not None:
             self._check(changes, name)
         return changes
@@ -196,7 +201,8 @@ class EditDialog(Dialog[EditOutcome]):
         count = f"{len(changes)} change{'' if len(changes) == 1 else 's'}" if changes else "no change yet"
         self.query_one("#verdict", Static).update(Content(f"{glyphs.done} valid {glyphs.dot} {count}"))
         self.query_one("#verdict").remove_class("-bad")
-        self.query_one(ChangesView).show(changes)
+        target = self._target
+        self.query_one(ChangesView).show(hidden_changes(changes, (target.state,), target.hiding))
 
     def on_failed(self, event: Failed) -> None:
         """What stands there cannot be stored; the form stays."""

@@ -16,7 +16,7 @@ from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
-from tt_debug.tui.rows.values import class_name, is_secret_path, value_line
+from tt_debug.tui.rows.values import class_name, value_line
 from tt_debug.words import Piece as Words
 from tt_debug.words import reads_as_one, word_diff
 
@@ -141,24 +141,17 @@ def change_line(change: Change, glyphs: Glyphs = UNICODE) -> Line:
     lead = (Piece(f"{sign} ", INKS[change.op]), Piece(flat(format_path(change.path), glyphs), "key"), Piece("  "))
     if change.op == "move":
         source = flat(format_path(change.source or ()), glyphs)
-        return (*lead, Piece("from ", "muted"), Piece(source, "key"), Piece("  "), *_shown(change.new, change, glyphs))
+        return (*lead, Piece("from ", "muted"), Piece(source, "key"), Piece("  "), *value_line(change.new, glyphs))
     if change.op == "add":
-        return (*lead, *_inked(_shown(change.new, change, glyphs), "added"))
+        return (*lead, *_inked(value_line(change.new, glyphs), "added"))
     if change.op == "remove":
-        return (*lead, *_inked(_shown(change.old, change, glyphs), "removed"))
+        return (*lead, *_inked(value_line(change.old, glyphs), "removed"))
     return (*lead, *_changed(change, glyphs))
-
-
-def _shown(value: Value, change: Change, glyphs: Glyphs) -> Line:
-    if is_secret_path(change.path):
-        return (Piece(glyphs.secret, "muted"),)
-    return value_line(value, change.path[-1] if change.path else None, glyphs)
 
 
 def _changed(change: Change, glyphs: Glyphs) -> Line:
     old, new = change.old, change.new
-    secret = is_secret_path(change.path)
-    if isinstance(old, str) and isinstance(new, str) and not secret and max(len(old), len(new)) > WORDS:
+    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > WORDS:
         pieces = word_diff(old[:TEXT], new[:TEXT])
         if reads_as_one(pieces):
             return tuple(_words(pieces, glyphs))
@@ -166,8 +159,8 @@ def _changed(change: Change, glyphs: Glyphs) -> Line:
     types: Line = ()
     if kinds[0] != kinds[1]:
         types = (Piece(f"  {kinds[0]} {glyphs.arrow} {kinds[1]}", "muted"),)
-    before = _inked(_shown(old, change, glyphs), "removed")
-    after = _inked(_shown(new, change, glyphs), "added")
+    before = _inked(value_line(old, glyphs), "removed")
+    after = _inked(value_line(new, glyphs), "added")
     return (*before, Piece(f" {glyphs.arrow} ", "muted"), *after, *types)
 
 
@@ -177,9 +170,8 @@ def kind_of(value: Value) -> str:
         return "null"
     if isinstance(value, Tagged):
         return class_name(value)
-    return {"dict": "object", "Opaque": "bytes", "Partial": "partly known"}.get(
-        type(value).__name__, type(value).__name__
-    )
+    words = {"dict": "object", "Opaque": "bytes", "Partial": "partly known", "Hidden": "secret"}
+    return words.get(type(value).__name__, type(value).__name__)
 
 
 def _inked(line: Line, ink: str) -> Line:
@@ -207,8 +199,7 @@ def _words(pieces: Sequence[Words], glyphs: Glyphs, *, start: bool = False) -> I
 def opened_lines(change: Change, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
     """A change in full, wrapped: whole texts instead of their beginnings."""
     indent = Piece("    ")
-    hidden = is_secret_path(change.path)
-    old, new = ("", "") if hidden else (_text_of(change.old), _text_of(change.new))
+    old, new = _text_of(change.old), _text_of(change.new)
     body: list[Piece] = []
     if old and new:
         words = _words(word_diff(old[:TEXT], new[:TEXT]), glyphs, start=True)

@@ -31,7 +31,7 @@ def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) 
     lines = [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
     if not turns:
         lines = [
-            (Piece(f"{safe_text(str(key))}  ", "key"), *value_line(value, key, glyphs))
+            (Piece(f"{safe_text(str(key))}  ", "key"), *value_line(value, glyphs))
             for key, value in checkpoint.state.items()
         ]
     matters = (wrap(matter, width)[:MATTER_LINES] for matter in _open_matters(checkpoint, glyphs))
@@ -44,7 +44,7 @@ def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
         for interrupt in task.interrupts:
             yield (
                 Piece(f"{glyphs.waiting} {node} waits for an answer  ", "warning"),
-                *value_line(interrupt.value, None, glyphs),
+                *value_line(interrupt.value, glyphs),
             )
         if task.error:
             yield (Piece(f"{glyphs.failed} {node} failed  ", "error"), Piece(safe_text(task.error[:400]), "error"))
@@ -87,7 +87,7 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     facts.append(("store", f"{store.kind}  {store.url}"))
     lines: list[Line] = [(Piece(f"{name:<12}", "muted"), Piece(safe_text(value))) for name, value in facts]
     for key, value in info.meta.items():
-        lines.append((Piece(f"{safe_text(str(key)):<12}", "muted"), *value_line(value, key)))
+        lines.append((Piece(f"{safe_text(str(key)):<12}", "muted"), *value_line(value)))
     return lines
 
 

@@ -48,7 +48,7 @@ def _words(kind: str, fields: Mapping[str, Value], glyphs: Glyphs) -> Line:
     if kind == "step_failed":
         return (Piece(f"{glyphs.failed} ", "error"), Piece(node, "strong"), *_failure(fields, glyphs))
     if kind == "waiting":
-        prompt = value_line(fields.get("prompt"), None, glyphs)
+        prompt = value_line(fields.get("prompt"), glyphs)
         return (Piece(f"{glyphs.waiting} ", "warning"), Piece(node, "strong"), Piece("  waits  ", "warning"), *prompt)
     if kind == "run_ended":
         return _ended(fields, glyphs)

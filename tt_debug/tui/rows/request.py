@@ -1,4 +1,4 @@
-"""A question to a person as a table: what is asked, with secrets hidden, and what a yes or a no leads to. Pure."""
+"""A question to a person as a table: what is asked, and what a yes or a no leads to. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Final
 
 from stores.model import Value
 from stores.runs import Approval
+from tt_debug.redaction import Hidden
 from tt_debug.session.answers import choices
 from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
-from tt_debug.tui.rows.values import is_secret_path, value_line
+from tt_debug.tui.rows.values import value_line
 
 ROWS: Final = 200
 """The most rows of a request; what is more is counted."""
@@ -57,12 +58,12 @@ def _prompt(prompt: Value, width: int, glyphs: Glyphs) -> list[Line]:
     if isinstance(prompt, str):
         return wrap((Piece(safe_text(prompt[:20_000], newlines=True)),), width)
     leaves = list(_leaves((), prompt, 0))
-    name_cells = min(max((cells((Piece(name),)) for name, *_ in leaves[:ROWS]), default=0), max(width // 3, 8))
+    name_cells = min(max((cells((Piece(name),)) for name, _ in leaves[:ROWS]), default=0), max(width // 3, 8))
     lines: list[Line] = []
-    for name, key, value, secret in leaves[:ROWS]:
-        shown: Line = (
-            (Piece(glyphs.secret, "muted"), Piece(" hidden", "muted")) if secret else value_line(value, key, glyphs)
-        )
+    for name, value in leaves[:ROWS]:
+        shown = value_line(value, glyphs)
+        if isinstance(value, Hidden):
+            shown = (*shown, Piece(" hidden", "muted"))
         lines += _fact(name, shown, name_cells, width)
     if len(leaves) > ROWS:
         lines.append((Piece(f"{glyphs.ellipsis} {len(leaves) - ROWS:,} more", "muted"),))
@@ -78,12 +79,11 @@ def _fact(name: str, shown: Line, name_cells: int, width: int) -> list[Line]:
     return [(Piece(label, "key"), *first), *((blank, *line) for line in rest)]
 
 
-def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, str, Value, bool]]:
-    """(dotted name, last key, value, hidden) of every leaf; at most a few more than are shown are made."""
+def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, Value]]:
+    """(dotted name, value) of every leaf; at most a few more than are shown are made."""
     inner = plain(value)
-    secret = is_secret_path(path)
-    if depth < LEVELS and not secret and isinstance(inner, Mapping | list) and inner:
-        found: list[tuple[str, str, Value, bool]] = []
+    if depth < LEVELS and isinstance(inner, Mapping | list) and inner:
+        found: list[tuple[str, Value]] = []
         pairs = inner.items() if isinstance(inner, Mapping) else ((f"[{at}]", each) for at, each in enumerate(inner))
         for key, each in pairs:
             found += _leaves((*path, safe_text(str(key)[:80])), each, depth + 1)
@@ -91,7 +91,7 @@ def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, 
                 break
         return found
     name = ".".join(path).replace(".[", "[") or "value"
-    return [(name, path[-1] if path else "value", value, secret)]
+    return [(name, value)]
 
 
 def _form(question: Approval) -> list[Line]:

@@ -14,7 +14,7 @@ from stores.model import MISSING, Diff, Partial, Path, Tagged, Value
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, spread
-from tt_debug.tui.rows.values import class_name, count_text, is_container, is_secret, one_liner, value_line
+from tt_debug.tui.rows.values import class_name, count_text, is_container, one_liner, value_line
 
 CHUNK: Final = 100
 """Items of a list or keys of a dict shown under one row."""
@@ -35,7 +35,6 @@ class Node:
     depth: int
     opened: bool | None
     start: int = -1
-    secret: bool = False
 
     @property
     def key(self) -> NodeKey:
@@ -92,8 +91,6 @@ def _span(inner: Value, path: Path, depth: int, span: range, folds: Mapping[Node
 
 
 def _node(value: Value, path: Path, label: str, depth: int, folds: Mapping[NodeKey, bool]) -> Node:
-    if is_secret(path[-1], value):
-        return Node(path, label, value, depth, folds.get((path, -1), False), secret=True)
     opened = folds.get((path, -1), depth == 0 and _opens_itself(value)) if is_container(value) else None
     return Node(path, label, value, depth, opened)
 
@@ -153,16 +150,14 @@ def state_line(node: Node, width: int, marks: Mapping[Path, str], glyphs: Glyphs
     if node.start >= 0:
         return cut(lead, width, glyphs.ellipsis)
     value = _value(node, glyphs)
-    right = (Piece(count_text(node.value), "muted"),) if node.opened is not None and not node.secret else ()
+    right = (Piece(count_text(node.value), "muted"),) if node.opened is not None else ()
     return spread(_aligned(lead, node) + value, right, width)
 
 
 def _value(node: Node, glyphs: Glyphs) -> Line:
-    if node.secret and not (node.opened and is_container(node.value)):
-        return value_line(node.value, None if node.opened else node.path[-1], glyphs)
     if node.opened and as_message(node.value) is None:
         return (Piece(class_name(node.value), "secondary"),) if isinstance(node.value, Tagged) else ()
-    return value_line(node.value, None, glyphs)
+    return value_line(node.value, glyphs)
 
 
 def _aligned(lead: list[Piece], node: Node) -> Line:

@@ -1,6 +1,6 @@
-"""Any stored value on one line, with inks by type; containers by what they hold, secrets hidden.
+"""Any value on one line, with inks by type; containers by what they hold, hidden secrets by their sign.
 
-Owns the summaries; refuses to look at more of a value than a line can show.
+Owns the summaries; refuses to look at more of a value than a line can show, and to decide what is secret.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from stores.model import MISSING, Opaque, Partial, Path, Tagged, Value
-from tt_debug.redaction import Hidden, Redaction
+from stores.model import MISSING, Opaque, Partial, Tagged, Value
+from tt_debug.redaction import Hidden
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain, summary
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
 
-SECRETS: Final = Redaction()
-"""Which names are secret."""
 FLAT: Final = 3
 """A dict of at most so many scalars is shown with its values, each in at most"""
 PART: Final = 32
@@ -32,17 +30,6 @@ def is_container(value: Value) -> bool:
     if isinstance(inner, Partial):
         return True
     return isinstance(inner, (Mapping, list, tuple)) and len(inner) > 0
-
-
-def is_secret(key: object, value: Value) -> bool:
-    """Whether a key's name says that what it holds must not be shown without asking."""
-    told = value is None or isinstance(value, bool) or value == "" or value is MISSING
-    return not told and (isinstance(value, Hidden) or SECRETS.names(key))
-
-
-def is_secret_path(path: Path) -> bool:
-    """Whether a value at ``path`` is secret, or inside something that is."""
-    return any(SECRETS.names(step) for step in path)
 
 
 def one_liner(text: str, glyphs: Glyphs = UNICODE, limit: int = VALUE_CELLS) -> str:
@@ -60,9 +47,9 @@ def string_line(text: str, glyphs: Glyphs = UNICODE, ink: str = "string", limit:
     return (Piece(f'"{shown}"', ink), Piece(f" {human_size(size)}", "muted"))
 
 
-def value_line(value: Value, key: object = None, glyphs: Glyphs = UNICODE) -> Line:
-    """One line for any value. ``key`` is what it is called, for secrets."""
-    if is_secret(key, value):
+def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
+    """One line for any value."""
+    if isinstance(value, Hidden):
         return (Piece(glyphs.secret, "muted"),)
     scalar = _scalar(value, glyphs)
     if scalar is not None:
@@ -71,7 +58,7 @@ def value_line(value: Value, key: object = None, glyphs: Glyphs = UNICODE) -> Li
     if message is not None:
         return summary(message, glyphs)
     if isinstance(value, Tagged):
-        return (Piece(f"{class_name(value)} ", "secondary"), *value_line(value.value, None, glyphs))
+        return (Piece(f"{class_name(value)} ", "secondary"), *value_line(value.value, glyphs))
     if isinstance(value, Opaque):
         return (Piece(f"<{safe_text(value.kind)} {human_size(value.size)}>", "secondary"),)
     if isinstance(value, Partial):
@@ -115,7 +102,7 @@ def _keys(value: Mapping[Value, Value], glyphs: Glyphs) -> str:
     if not value:
         return "{}"
     if len(value) <= FLAT and not any(is_container(item) for item in value.values()):
-        pairs = ((key, cut(value_line(item, key, glyphs), PART, glyphs.ellipsis)) for key, item in value.items())
+        pairs = ((key, cut(value_line(item, glyphs), PART, glyphs.ellipsis)) for key, item in value.items())
         return "{" + ", ".join(f"{one_liner(str(key), glyphs, 40)}: {text_of(line)}" for key, line in pairs) + "}"
     shown = [one_liner(str(key), glyphs, 40) for key in islice(value, 6)]
     return "{" + ", ".join(shown) + (f", {glyphs.ellipsis}}}" if len(value) > len(shown) else "}")

@@ -84,7 +84,7 @@ def _task(task: Task, glyphs: Glyphs) -> Iterator[WriteRow]:
 
 def _named(name: object, value: Value, glyphs: Glyphs) -> Line:
     lead = (Piece(f"{flat(str(name), glyphs)}  ", "key"),) if name != "" else ()
-    return (*lead, *value_line(value, name, glyphs))
+    return (*lead, *value_line(value, glyphs))
 
 
 def _parts(value: Value) -> Iterable[tuple[object, Value]]:

@@ -20,6 +20,7 @@ from textual.message import Message
 from stores.model import Header, Ref
 from stores.runs import Approval
 from tt_debug.session.answers import Answer
+from tt_debug.session.hiding import hidden_question
 from tt_debug.tui.actions import Action, bindings
 from tt_debug.tui.dialogs.answer import AnswerDialog, How
 from tt_debug.tui.messages import Failed
@@ -28,7 +29,7 @@ from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.approvals_view import ApprovalsView, Waiting
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 
 class QuestionsRead(Message):
@@ -104,7 +105,8 @@ class ApprovalsScreen(BaseScreen):
         super().show_failure(event)
 
     def _show(self) -> None:
-        rows = [Waiting(number, each) for number, found in self._questions.items() for each in found]
+        hidden = partial(hidden_question, hiding=self.tt.redaction)
+        rows = [Waiting(number, hidden(each)) for number, found in self._questions.items() for each in found]
         rows.sort(key=lambda row: row.question.since.timestamp() if row.question.since else 0.0)
         read = len(self._questions) == len(self.tt.stores)
         empty = "Nobody waits for an answer." if read else "reading…"
@@ -113,9 +115,14 @@ class ApprovalsScreen(BaseScreen):
         self.query_one(ApprovalsView).show(rows, datetime.now(UTC), empty=empty)
         self.query_one("#inbox").border_title = f"1 Inbox  {len(rows)}"
         title = Title(crumbs=("approvals",), waiting=len(rows), read_only=self.tt.read_only)
-        self.query_one(TitleBar).show(title)
+        self.show_title(title)
         self._show_request()
         self.refresh_keys()
+
+    def secrets_changed(self) -> None:
+        """The same questions."""
+        super().secrets_changed()
+        self._show()
 
     @on(RowView.Highlighted, "#inbox")
     def _highlighted(self) -> None:

@@ -5,12 +5,14 @@ Owns what they do; which keys they have is the action table's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.screen import Screen
 
 from tt_debug.text import safe_text
 from tt_debug.tui.palette import Palette, ThreadCommands
+from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
 if TYPE_CHECKING:
     from tt_debug.tui.app import TtDebugApp
@@ -33,6 +35,14 @@ class EverywhereActions(Screen[None]):
         """A toast, the text made safe and never read as markup."""
         level = severity if severity in ("information", "warning", "error") else "information"
         self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
+
+    def show_title(self, title: Title) -> None:
+        """Say where this is; that secrets are shown is said on every screen."""
+        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed))
+
+    def secrets_changed(self) -> None:
+        """Secrets are shown or hidden from now on; screens that show values override this."""
+        self.show_title(self.query_one(TitleBar).title)
 
     def command_line(self) -> str:
         """The command that shows what this screen shows, or empty."""
@@ -87,6 +97,11 @@ class EverywhereActions(Screen[None]):
     def act_palette(self) -> None:
         """Open the command palette."""
         self.tt.open_palette()
+
+    def act_secrets(self) -> None:
+        """Show values under names of secrets, or hide them again."""
+        self.tt.show_secrets(not self.tt.revealed)
+        self.say("secrets are shown: S hides them again" if self.tt.revealed else "secrets are hidden")
 
     def act_back(self) -> None:
         """Back to the screen before; from the first one, leave."""

@@ -11,7 +11,7 @@ from tt_debug.tui.actions import bindings as bindings_of
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 _INKS = {Safety.LOOK: "muted", Safety.NOTE: "muted", Safety.WRITE: "warning", Safety.EXECUTE: "error"}
 
@@ -33,7 +33,7 @@ class HelpScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Fill it."""
-        self.query_one(TitleBar).show(Title(crumbs=("keys", self._where), read_only=self.tt.read_only))
+        self.show_title(Title(crumbs=("keys", self._where), read_only=self.tt.read_only))
         view = self.query_one("#help", Panel)
         view.border_title = "1 Keys"
         self._show("")

@@ -18,7 +18,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
-from stores.model import Checkpoint, Status, ThreadInfo
+from stores.model import Checkpoint, Ref, Status, ThreadInfo
+from tt_debug.redaction import Redaction
+from tt_debug.session.hiding import hidden_checkpoint, hidden_thread
+from tt_debug.session.session import Session
 from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.messages import Failed
@@ -28,7 +31,7 @@ from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 ORDERS: Final = ("last write", "name", "steps", "status")
 
@@ -46,6 +49,11 @@ class PreviewRead(Message):
         self.store = store
         self.thread = thread
         self.checkpoint = checkpoint
+
+
+def read_hidden(session: Session, ref: Ref, hiding: Redaction) -> Checkpoint:
+    """A checkpoint with its secrets hidden."""
+    return hidden_checkpoint(session.load(ref), hiding)
 
 
 class HomeScreen(BaseScreen):
@@ -86,6 +94,11 @@ class HomeScreen(BaseScreen):
     def act_refresh(self) -> None:
         """Read every listing again."""
         self.tt.read_listings()
+
+    def secrets_changed(self) -> None:
+        """The preview again."""
+        super().secrets_changed()
+        self._preview()
 
     def listings_changed(self) -> None:
         """Show them."""
@@ -147,7 +160,7 @@ class HomeScreen(BaseScreen):
             failed=sum(info.status == Status.FAILED for info in threads),
             read_only=self.tt.read_only,
         )
-        self.query_one(TitleBar).show(title)
+        self.show_title(title)
 
     def act_list_order(self) -> None:
         """The next order."""
@@ -195,12 +208,13 @@ class HomeScreen(BaseScreen):
         listing = self.tt.listings[row.store]
         forks, keys = fork_lines(row.info, listing.threads, self.tt.glyphs, datetime.now(UTC))
         self.query_one("#forks", Panel).show(forks, [(row.store, key) for key in keys])
-        self.query_one("#details", Panel).show(detail_lines(row.info, listing.store.session.info))
+        info = hidden_thread(row.info, self.tt.redaction)
+        self.query_one("#details", Panel).show(detail_lines(info, listing.store.session.info))
         head = row.info.head
         if head is None:
             self._say_in_preview("this thread has no checkpoint")
             return
-        load = partial(listing.store.session.load, head)
+        load = partial(read_hidden, listing.store.session, head, self.tt.redaction)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
 
     @on(PreviewRead)

@@ -11,7 +11,7 @@ from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 
 class LogScreen(BaseScreen):
@@ -26,7 +26,7 @@ class LogScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Fill it."""
-        self.query_one(TitleBar).show(Title(crumbs=("what was done",), read_only=self.tt.read_only))
+        self.show_title(Title(crumbs=("what was done",), read_only=self.tt.read_only))
         view = self.query_one("#done", Panel)
         view.border_title = "1 Done"
         done = list(reversed(self.tt.done))

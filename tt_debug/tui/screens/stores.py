@@ -25,7 +25,7 @@ from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
-from tt_debug.tui.widgets.title_bar import Title, TitleBar
+from tt_debug.tui.widgets.title_bar import Title
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
@@ -75,7 +75,7 @@ class StoresScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """What is there."""
-        self.query_one(TitleBar).show(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
+        self.show_title(Title(crumbs=(str(self._folder),), read_only=self.tt.read_only))
         view = self.query_one("#choices", Panel)
         view.border_title = "1 Open a store"
         self._choices = choices(self._folder, os.environ)

@@ -5,14 +5,16 @@ Owns the order of reading and which failure costs what: a diff that cannot be ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stores.errors import StoreError
-from stores.model import Checkpoint, Diff, Ref, Status, Value
+from stores.model import Checkpoint, Diff, Ref, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.errors import DebuggerError
+from tt_debug.redaction import Redaction
+from tt_debug.session.hiding import hidden_changes, hidden_checkpoint, hidden_step, hidden_task
 from tt_debug.session.session import Session
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.rows.diff import DiffRow, changed_keys, diff_rows
@@ -35,15 +37,20 @@ class Wanted:
     width: int | None
     opened: frozenset[tuple[str | int, ...]]
     glyphs: Glyphs
+    hiding: Redaction
     swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Everything the panels show. ``base`` is None at a root; ``problem`` says why there is no diff."""
+    """Everything the panels show, its secrets hidden; ``state`` alone is as it is stored, to be edited and copied.
+
+    ``base`` is None at a root; ``problem`` says why there is no diff.
+    """
 
     ref: Ref
     checkpoint: Checkpoint
+    state: Mapping[str, Value]
     parent: Checkpoint | None
     base: Ref | None
     diff: Diff
@@ -60,21 +67,23 @@ class Details:
 
 def read_details(session: Session, wanted: Wanted) -> Details:
     """Read it all. Raises what `Session.load` raises for the checkpoint itself, nothing for its other side."""
-    checkpoint = session.load(wanted.ref)
+    checkpoint, hiding = session.load(wanted.ref), wanted.hiding
+    shown = hidden_checkpoint(checkpoint, hiding)
     parent = _parent(session, checkpoint)
     base = wanted.base or checkpoint.header.parent
-    diff, marks, rows, problem = _compared(session, checkpoint, base, wanted.swapped)
-    turns = conversation(checkpoint.state)[1]
+    diff, marks, rows, problem = _compared(session, checkpoint, base, wanted)
+    turns = conversation(shown.state)[1]
     return Details(
         ref=wanted.ref,
-        checkpoint=checkpoint,
-        parent=parent,
+        checkpoint=shown,
+        state=checkpoint.state,
+        parent=None if parent is None else replace(parent, tasks=_hidden_tasks(parent, hiding)),
         base=base,
         diff=diff,
         problem=problem,
         changed=_changed(session, checkpoint, parent, diff if wanted.base is None and not wanted.swapped else None),
-        steps=session.steps(wanted.ref),
-        nodes=state_nodes(checkpoint.state, wanted.folds),
+        steps=tuple(hidden_step(step, hiding) for step in session.steps(wanted.ref)),
+        nodes=state_nodes(shown.state, wanted.folds),
         rows=rows,
         turns=turns,
         transcript=_transcript(turns, wanted),
@@ -98,7 +107,7 @@ def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
 
 
 def _compared(
-    session: Session, checkpoint: Checkpoint, base: Ref | None, swapped: bool
+    session: Session, checkpoint: Checkpoint, base: Ref | None, wanted: Wanted
 ) -> tuple[Diff, Diff, list[DiffRow], str]:
     """The diff as it is to be shown, the one that marks the state, its rows, or the reason why there is none."""
     ref = checkpoint.header.ref
@@ -106,12 +115,23 @@ def _compared(
         return (), (), [], "the first checkpoint: nothing to compare it with"
     try:
         marks = session.diff(ref, base)
-        diff = session.diff(base, ref) if swapped else marks
+        diff = session.diff(base, ref) if wanted.swapped else marks
         other = session.load(base).state
     except (StoreError, DebuggerError) as error:
         return (), (), [], f"{error}. {error.hint}".strip()
-    old, new = (checkpoint.state, other) if swapped else (other, checkpoint.state)
-    return diff, marks, diff_rows(diff, old, new) if diff else [], "" if diff else "nothing changed"
+    old, new = (checkpoint.state, other) if wanted.swapped else (other, checkpoint.state)
+    rows = hidden_rows(diff_rows(diff, old, new), (old, new), wanted.hiding) if diff else []
+    return diff, marks, rows, "" if diff else "nothing changed"
+
+
+def hidden_rows(rows: list[DiffRow], sides: tuple[Value, ...], hiding: Redaction) -> list[DiffRow]:
+    """The rows of a diff between ``sides`` with their secrets hidden; there are few, however long the diff is."""
+    changes = iter(hidden_changes(tuple(row.change for row in rows if row.change is not None), sides, hiding))
+    return [row if row.change is None else replace(row, change=next(changes)) for row in rows]
+
+
+def _hidden_tasks(checkpoint: Checkpoint, hiding: Redaction) -> tuple[Task, ...]:
+    return tuple(hidden_task(task, hiding) for task in checkpoint.tasks)
 
 
 def _changed(session: Session, checkpoint: Checkpoint, parent: Checkpoint | None, diff: Diff | None) -> str:
@@ -130,7 +150,7 @@ class RowFacts:
     notes: Mapping[Ref, str]
 
 
-def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Ref]) -> RowFacts:
+def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Ref], hiding: Redaction) -> RowFacts:
     """The changed keys of ``refs``, and why the checkpoints in ``open_ends`` did not go on."""
     changed: dict[Ref, str] = {}
     notes: dict[Ref, str] = {}
@@ -145,18 +165,19 @@ def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Re
             continue
     for ref in open_ends:
         try:
-            notes[ref] = note_of(session.load(ref), session.steps(ref))
+            checkpoint = session.load(ref)
+            notes[ref] = note_of(_hidden_tasks(checkpoint, hiding), session.steps(ref))
         except (StoreError, DebuggerError):
             notes[ref] = ""
     return RowFacts(changed, notes)
 
 
-def note_of(checkpoint: Checkpoint, steps: Iterable[StepRecord]) -> str:
+def note_of(tasks: Sequence[Task], steps: Iterable[StepRecord]) -> str:
     """Why a checkpoint's step did not end: its error, or what it asks."""
-    for task in checkpoint.tasks:
+    for task in tasks:
         if task.error:
             return f"{Status.FAILED}: {_first_line(task.error)}"
-    for task in checkpoint.tasks:
+    for task in tasks:
         for interrupt in task.interrupts:
             return f"{Status.WAITING}: {_first_line(_question(interrupt.value))}"
     for step in steps:

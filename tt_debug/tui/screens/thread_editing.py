@@ -74,12 +74,13 @@ class ThreadEditing(ThreadMoving):
         if header is None or self.details is None or self.details.ref != header.ref:
             self.say("this checkpoint is still being read")
             return None
-        path = self._path()
+        path, state = self._path(), dict(self.details.state)
         try:
-            value = get_path(self.details.checkpoint.state, path) if path else dict(self.details.checkpoint.state)
+            value = get_path(state, path) if path else state
         except LookupError:
-            path, value = (), dict(self.details.checkpoint.state)
-        return EditTarget(header.ref, self._where(header), value, path, header.next)
+            path, value = (), state
+        where, hiding = self._where(header), self.tt.redaction
+        return EditTarget(header.ref, where, value, path, header.next, state=state, hiding=hiding)
 
     def _path(self) -> Path:
         """The path under the cursor of a panel that shows the state; () elsewhere."""
@@ -97,7 +98,7 @@ class ThreadEditing(ThreadMoving):
     def _open_form(self, target: EditTarget) -> None:
         """Open it at once: a key typed while it is on its way would do something here."""
         try:
-            if target.values and target.text is None and len(as_text(target.value)) > EDITABLE:
+            if target.values and target.text is None and len(target.draft().text) > EDITABLE:
                 self.say("this value is too large for a form: E opens it in $EDITOR", severity="warning")
                 return
             suggest = partial(self.session.free_name, target.ref.thread)
@@ -153,7 +154,7 @@ class ThreadEditing(ThreadMoving):
         if target is None:
             return
         try:
-            text = edited(editor, as_text(target.value), self.app.suspend)
+            text = edited(editor, target.draft().text, self.app.suspend)
         except SuspendNotSupported:
             self.say("this terminal cannot be left for an editor; e edits here", severity="warning")
         except (OSError, UsageError) as error:

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from textual import on
 from textual.widgets import Input
 
+from tt_debug.redaction import Hidden
 from tt_debug.tui.rows.graph import GraphItem
 from tt_debug.tui.rows.line import next_event, place
 from tt_debug.tui.screens.thread_panels import ThreadPanels
@@ -155,7 +156,9 @@ class ThreadMoving(ThreadPanels):
     def _value_opened(self, event: RowView.Opened) -> None:
         event.stop()
         if isinstance(event.view, StateView) and not event.view.toggle():
-            self.say("nothing more to unfold here; e edits this value")
+            node = event.view.current()
+            hidden = node is not None and isinstance(node.value, Hidden)
+            self.say("a secret: S shows secrets" if hidden else "nothing more to unfold here; e edits this value")
 
     @on(RowView.Opened, "#diff")
     def _change_opened(self, event: RowView.Opened) -> None:
@@ -254,6 +257,11 @@ class ThreadMoving(ThreadPanels):
             self.looked_for = ""
         else:
             super().action_escape()
+
+    def secrets_changed(self) -> None:
+        """The panels and what rows tell of questions."""
+        super().secrets_changed()
+        self.act_refresh()
 
     def act_refresh(self) -> None:
         """Read the thread and the panels again."""

@@ -18,6 +18,7 @@ from stores.errors import StoreError
 from stores.model import Ref, Status
 from tt_debug.engine.events import Event
 from tt_debug.errors import DebuggerError, DefinitionChanged, NotAHead, WaitingForAnswer
+from tt_debug.session.hiding import hidden_event
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.tui.action import Action
 from tt_debug.tui.dialogs.base import Choice
@@ -190,7 +191,7 @@ class ThreadRunning(ThreadEditing):
 
     @on(RunEvent)
     def _happened(self, event: RunEvent) -> None:
-        self._events.append(event.event)
+        self._events.append(hidden_event(event.event, self.tt.redaction))
         if self._gather is None:
             self._gather = self.set_timer(GATHER, self._draw_events)
 

@@ -69,7 +69,7 @@ class ApprovalsView(RowView):
         line.field(question.node, node)
         age = human_age(question.since, self._now) if question.since is not None else ""
         line.field(age, 6, self.ink("muted"), right=True).add("  ")
-        for piece in value_line(plain(question.prompt), None, self.glyphs):
+        for piece in value_line(plain(question.prompt), self.glyphs):
             line.add(piece.text, self.ink(piece.ink))
         return line.segments()
 

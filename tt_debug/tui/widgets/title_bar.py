@@ -23,7 +23,8 @@ from tt_debug.tui.widgets.line import cut
 class Title:
     """What the line says. ``crumbs`` from the file to the line of history; ``note`` is muted text beside them.
 
-    ``step`` is "step 12/14"; ``running`` what an own run is at, as "00:42"; ``alert`` a word such as "OFFLINE 12s".
+    ``step`` is "step 12/14"; ``running`` what an own run is at, as "00:42"; ``alert`` a word such as "OFFLINE 12s";
+    ``revealed`` says that secrets are shown.
     """
 
     crumbs: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class Title:
     waiting: int = 0
     failed: int = 0
     read_only: bool = False
+    revealed: bool = False
     alert: str = ""
 
 
@@ -117,6 +119,8 @@ class TitleBar(Widget):
         if title.running:
             word = "running " if wide else ""
             parts.append((f" {glyphs.running} {word}{title.running} ", self._style("title-bar--run")))
+        if title.revealed:
+            parts.append((" SECRETS SHOWN " if wide else " SECRETS ", self._style("title-bar--bad")))
         if title.read_only:
             parts.append((" READ-ONLY " if wide else " RO ", self._style("title-bar--badge")))
         if title.waiting:
