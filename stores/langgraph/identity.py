@@ -1,4 +1,4 @@
-"""Which task wrote a row, proven by its id where the row does not say: savers store task paths since 2026 only.
+"""Which task wrote a row, proven by its id where the row does not say: SQLite savers store task paths since 3.1.2.
 
 Owns recomputing ids over the names that the rows know of; refuses to name what no id proves.
 """
