@@ -133,6 +133,8 @@ class Status:
     HELD: Final = "held"
     CANCELLED: Final = "cancelled"
 
+    ALL: Final = (DONE, WAITING, FAILED, UNFINISHED, PENDING, RUNNING, PAUSED, CRASHED, HELD, CANCELLED)
+
 
 @dataclass(frozen=True, slots=True)
 class Header:

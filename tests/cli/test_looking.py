@@ -91,6 +91,8 @@ def test_threads_are_filtered(look: Looked) -> None:
     assert names("--meta", "user=ada", "--filter", "trip") == ["trip-eu", "trip"]
     assert names("--meta", "user=bob") == []
     assert look("threads", "--meta", "user").code == 2
+    ran = look("threads", "--status", "finished")
+    assert (ran.code, "'unfinished'" in ran.err) == (2, True)
 
 
 def test_a_fork_names_the_thread_its_parent_stands_in(look: Looked) -> None:

@@ -110,6 +110,9 @@ def test_a_run_makes_its_store_only_after_a_yes(shell: Shell, demo: DemoFiles, t
     shell("run", store, "--workflow", workflow, "--input", "{", "--yes", code=2)
     shell(*words, "--read-only", code=7)
     assert not store.exists()
+    said = shell("run", tmp_path / "absent" / "new.db", "--workflow", flow(tmp_path, COUNTS), "--yes", code=3).stderr
+    assert "there is no folder" in said
+    assert not (tmp_path / "absent").exists()
 
 
 def flow(folder: Path, nodes: str) -> Path:

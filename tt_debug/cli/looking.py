@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from stores.model import MISSING, Checkpoint, Header
+from stores.model import MISSING, Checkpoint, Header, Status
 from stores.paths import format_path, parse_path, settle_path
 from tt_debug.cli import comparing, listing, records, tables
 from tt_debug.cli.completing import REF
@@ -46,7 +46,7 @@ class ThreadsOptions(Target):
 @click.command()
 @store_argument
 @click.option("--filter", metavar="TEXT", default="", help="Only names that contain TEXT, in any case.")
-@click.option("--status", metavar="S", help="Only done, waiting, failed, unfinished, running, paused, …")
+@click.option("--status", type=click.Choice(Status.ALL), metavar="S", help=f"Only {', '.join(Status.ALL)}.")
 @click.option("--meta", metavar="K=V", multiple=True, help="Only where the metadata has V under K; repeatable.")
 @limit
 @looking_options

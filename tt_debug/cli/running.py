@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stores.errors import Conflict, StoreError
+from stores.errors import Conflict, StoreError, Unreachable
 from stores.model import Value
 from tt_debug.cli import batch
 from tt_debug.cli.exits import ExitCode, narrate, report
@@ -116,10 +116,15 @@ def run(front: Front, options: RunOptions) -> ExitCode:
 
 
 def _new_file(options: RunOptions) -> Path | None:
-    """The path of a store that is not there yet; None for one that is, or that only a URL can name."""
+    """The path of a store that is not there yet; None for one that is, or that only a URL can name.
+
+    Raises Unreachable where there is no folder to make it in.
+    """
     path = Path(options.store)
-    if options.read_only or "://" in options.store or path.exists() or not path.absolute().parent.is_dir():
+    if options.read_only or "://" in options.store or path.exists():
         return None
+    if not path.absolute().parent.is_dir():
+        raise Unreachable(f"there is no folder {path.absolute().parent} to make {path.name} in", hint="make it first")
     return path
 
 
