@@ -55,6 +55,11 @@ def checked(
 def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     """Append the fork. Raises Conflict when the thread exists, the base's own among them."""
     writer = _writer(store)
+    if asked.keep_results and asked.changes:
+        raise UsageError(
+            "an edit makes a checkpoint of its own, and its tasks run again: it cannot keep their results",
+            hint="leave out --keep-results, or the changes",
+        )
     if asked.thread == asked.base.thread:  # a store would take it for an edit
         raise _taken(asked.thread)
     meta: dict[str, object] = {}
