@@ -1,7 +1,7 @@
 """Which values are secrets, by the names they are kept under, and what is shown instead of them.
 
-Owns the names and the hiding; refuses to look for secrets inside texts, where no pattern finds them reliably, and to
-change what is stored.
+Owns the names and the hiding; refuses to look for secrets inside texts other than JSON, where no pattern finds them
+reliably, and to change what is stored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from stores.codec.json import loads
+from stores.errors import Corrupt
 from stores.model import Opaque, Partial, Path, Tagged, Value
 from stores.paths import has_key
 
@@ -29,6 +31,7 @@ USUAL: Final = (
 _BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _REMEMBERED: Final = 10_000  # keys of at most so many characters:
 _LONGEST: Final = 100
+_LONGEST_TEXT: Final = 100_000
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _SECRET_CLASS: Final = re.compile(r"(^|[._])Secret(Str|Bytes)?$")
 _NAMED: Final = ("name", "key")  # {"name": "Authorization", "value": "…"}, as headers and variables are listed
@@ -88,18 +91,20 @@ class Redaction:
             return value
         box: list[Value] = [None]
         todo: list[tuple[Value, Any, Any, bool]] = [(value, box, 0, secret)]
+        has_hidden = False
         while todo:
-            value, holder, place, secret = todo.pop()
-            if isinstance(value, Mapping):
-                holder[place] = out = dict.fromkeys(value)
-                todo.extend((item, out, key, secret or self._is_secret(value, key)) for key, item in value.items())
-            elif isinstance(value, list | tuple):
-                items: list[Value] = [None] * len(value)
+            item, holder, place, secret = todo.pop()
+            if isinstance(item, Mapping):
+                holder[place] = out = dict.fromkeys(item)
+                todo.extend((part, out, key, secret or self._is_secret(item, key)) for key, part in item.items())
+            elif isinstance(item, list | tuple):
+                items: list[Value] = [None] * len(item)
                 holder[place] = items
-                todo.extend((item, items, index, secret) for index, item in enumerate(value))
+                todo.extend((part, items, index, secret) for index, part in enumerate(item))
             else:
-                holder[place] = self._hidden_atom(value, secret)
-        return box[0]
+                holder[place] = shown = self._hidden_atom(item, secret)
+                has_hidden = has_hidden or shown is not item
+        return box[0] if has_hidden else value
 
     def _hidden_atom(self, value: Value, secret: bool) -> Value:
         """A scalar, or a wrapper; wrappers nest a hundred deep at most, as their bytes do."""
@@ -107,9 +112,21 @@ class Redaction:
             inside = self.hide(value.value, secret=secret or _is_secret_class(value))
             return value if inside is value.value else Tagged(value.type_name, inside, None, value.tag)
         if isinstance(value, Partial):
-            writes = tuple(self.hide(write, secret=secret) for write in value.writes)
-            return Partial(self.hide(value.seed, secret=secret), writes)
-        return _hidden(value) if secret else value
+            parts = [value.seed, *value.writes]
+            shown = [self.hide(part, secret=secret) for part in parts]
+            same = all(new is old for new, old in zip(shown, parts, strict=True))
+            return value if same else Partial(shown[0], tuple(shown[1:]))
+        return _hidden(value) if secret or self._tells_secret(value) else value
+
+    def _tells_secret(self, value: Value) -> bool:
+        """Whether it is JSON written as a text, as models give a tool's arguments, and holds a secret."""
+        if not isinstance(value, str) or value[:1] not in ("{", "[") or not 2 < len(value) <= _LONGEST_TEXT:
+            return False
+        try:
+            inside = loads(value)
+        except Corrupt:
+            return False
+        return self.hide(inside) is not inside
 
     def _holds_any(self, value: Value) -> bool:
         """Whether anything in it is under a secret name, or of a class that says it is one."""
@@ -128,6 +145,8 @@ class Redaction:
                 todo.append(value.value)
             elif isinstance(value, Partial):
                 todo.extend((value.seed, *value.writes))
+            elif self._tells_secret(value):
+                return True
         return False
 
     def _is_secret(self, holder: Mapping[Any, Value], key: Any) -> bool:

@@ -85,21 +85,28 @@ values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dic
 def test_what_holds_no_secret_is_the_same_object_and_nothing_secret_is_left(state: dict[str, object]) -> None:
     hidden = USUAL.hide(state)
     assert NOTHING.hide(state) is state
-    assert (hidden is state) == (not _secrets(state, False))
-    assert not [
-        leaf for leaf in _secrets(hidden, False) if not isinstance(leaf, Hidden) and leaf not in (None, True, "")
-    ]
-    assert USUAL.hide(hidden) == hidden
+    assert (hidden is state) == (not secrets(state, False))
+    assert not secrets(hidden, False)
+    assert USUAL.hide(hidden) is hidden
 
 
-def _secrets(value: object, secret: bool) -> list[object]:
+def secrets(value: object, secret: bool) -> list[object]:
+    """What of a value must not be shown."""
     if isinstance(value, dict):
-        found = [key for key in value if USUAL.names(key)]
-        below = [leaf for key, item in value.items() for leaf in _secrets(item, secret or USUAL.names(key))]
-        return below + ([None] if found and not below else [])
+        return [leaf for key, item in value.items() for leaf in secrets(item, secret or USUAL.names(key))]
     if isinstance(value, list):
-        return [leaf for item in value for leaf in _secrets(item, secret)]
-    return [value] if secret else []
+        return [leaf for item in value for leaf in secrets(item, secret)]
+    return [value] if secret and not (value in (None, "") or isinstance(value, bool | Hidden)) else []
+
+
+def test_json_in_a_text_is_hidden_as_a_whole() -> None:
+    """As models give the arguments of a tool."""
+    call = {"name": "login", "arguments": '{"user": "ada", "password": "hunter2"}'}
+    assert USUAL.hide(call) == {"name": "login", "arguments": Hidden("text")}
+    harmless = {"a": '{"user": "ada", "password": null}', "b": "{not json, password", "c": "[]", "d": '{"usage": 1}'}
+    assert USUAL.hide(harmless) is harmless
+    nested = [json.dumps({"deeper": json.dumps([{"api_key": "k"}])})]
+    assert USUAL.hide(nested) == [Hidden("text")]
 
 
 def test_json_says_that_something_is_hidden_and_cannot_be_read_back() -> None:
