@@ -14,10 +14,11 @@ from tests.builders import native_file
 from tests.cli.conftest import Ran, Run
 from tests.cli.fakes import Asked
 from tt_debug.cli.front import Front
-from tt_debug.cli.hiding import hidden_event, hidden_question
 from tt_debug.cli.main import main
+from tt_debug.cli.records import event_record
 from tt_debug.engine.events import Event
 from tt_debug.redaction import Hidden, Redaction
+from tt_debug.session.hiding import hidden_event, hidden_question
 
 OLD = {"user": "ada", "apiKey": "hunter2", "card": {"number": 4111, "valid": True}, "headers": []}
 NEW = {
@@ -116,9 +117,10 @@ def test_a_question_and_an_event() -> None:
     asked = Approval("q", "t", "", "c", "ask", {"to": "ada", "password": "hunter2"})
     assert hidden_question(asked, Redaction()).prompt == {"to": "ada", "password": Hidden("text")}
     event = Event("waiting", "r", "t", "now", {"prompt": {"token": "hunter2"}, "node": "ask"})
-    assert hidden_event(event, Redaction(), as_json=False).fields["prompt"] == {"token": Hidden("text")}
-    shown = hidden_event(event, Redaction(), as_json=True)
-    assert json.loads(json.dumps(shown.fields))["prompt"] == {"token": {"$redacted": "text"}}
+    assert hidden_event(event, Redaction()).fields["prompt"] == {"token": Hidden("text")}
+    shown = event_record(event, Redaction())
+    assert json.loads(json.dumps(shown))["prompt"] == {"token": {"$redacted": "text"}}
+    assert event_record(event)["prompt"] == {"token": "hunter2"}
 
 
 QUESTION = Approval("q1", "trip", "", "c", "ask", {"to": "ada", "password": "hunter2"})

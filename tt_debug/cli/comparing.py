@@ -80,15 +80,6 @@ def as_json_patch(changes: Diff) -> Value:
     return to_json_patch(changes)
 
 
-def hidden(changes: Diff, sides: tuple[Value, Value], hiding: Redaction) -> Diff:
-    """The changes with their secrets hidden, between the two states."""
-
-    def shown(change: Change, value: Value) -> Value:
-        return hiding.hide(value, secret=any(hiding.at(side, change.path) for side in sides))
-
-    return tuple(replace(change, old=shown(change, change.old), new=shown(change, change.new)) for change in changes)
-
-
 def in_deepdiff_terms(session: Session, pair: Pair, path: Path, hiding: Redaction) -> Value:
     """What deepdiff would call it, as JSON. The import is deferred: deepdiff costs 235 ms.
 

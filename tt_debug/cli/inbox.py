@@ -16,7 +16,6 @@ from tt_debug.cli import records, tables
 from tt_debug.cli.completing import QUESTION, THREAD
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.hiding import hidden_question
 from tt_debug.cli.options import (
     JsonText,
     Target,
@@ -31,6 +30,7 @@ from tt_debug.cli.options import (
 from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
 from tt_debug.session.answers import choices, no, yes
+from tt_debug.session.hiding import hidden_question
 from tt_debug.shell import argument, word
 
 if TYPE_CHECKING:

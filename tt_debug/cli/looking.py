@@ -12,7 +12,6 @@ from tt_debug.cli import comparing, listing, records, tables
 from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.hiding import hidden_task
 from tt_debug.cli.options import (
     Target,
     gathered,
@@ -27,6 +26,7 @@ from tt_debug.cli.options import (
 from tt_debug.cli.output import Output, json_text, line_width
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.redaction import SHOWN, Hidden
+from tt_debug.session.hiding import hidden_changes, hidden_task
 from tt_debug.session.records import Form, Pen, form_of, log_record, show_record
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.text import format_diff, format_state
@@ -251,7 +251,7 @@ def diff(front: Front, options: DiffOptions) -> ExitCode:
     with front.looking(options.store) as session:
         pair = comparing.pair_of(session, options.ref, options.other)
         changes = comparing.changes_between(session, pair, where)
-        changes = comparing.hidden(changes, comparing.states(session, pair, ()), hiding)
+        changes = hidden_changes(changes, comparing.states(session, pair, ()), hiding)
         if options.format == "deepdiff":
             answer = comparing.in_deepdiff_terms(session, pair, where, hiding)
         elif options.format == "json-patch":

@@ -5,13 +5,15 @@ Pure. A checkpoint's own record is the session's, as ``export`` writes it too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from stores.model import MISSING, Change, Header, Ref, ThreadInfo
 from stores.runs import Approval, Run, shown
 from tt_debug.engine.events import Event
+from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import RunPlan, RunResult
-from tt_debug.session.records import Record, log_record, timestamp
+from tt_debug.session.records import Form, Pen, Record, log_record, timestamp
 from tt_debug.values import to_json
 
 
@@ -102,9 +104,10 @@ def plan_record(plan: RunPlan) -> Record:
     }
 
 
-def event_record(event: Event) -> Record:
+def event_record(event: Event, hiding: Redaction = NOTHING) -> Record:
     """A line of a run's stream; its time with Z, whatever the child wrote."""
-    return {**event.to_json(), "at": event.at.replace("+00:00", "Z")}
+    fields = Pen(Form(hiding, is_json=True)).json(dict(event.fields))
+    return {**replace(event, fields=fields).to_json(), "at": event.at.replace("+00:00", "Z")}
 
 
 def result_record(result: RunResult) -> Record:

@@ -12,10 +12,10 @@ from stores.model import Status, Value
 from tt_debug.cli import interrupts, records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.hiding import hidden_event
 from tt_debug.cli.output import CannotPrint, Output, ReaderGone
 from tt_debug.engine.events import Event
 from tt_debug.errors import ChildFailed
+from tt_debug.session.hiding import hidden_event
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.text import human_duration, one_line, safe_text
 
@@ -89,11 +89,10 @@ class Runner:
                 self._unheard = error
 
     def _print(self, event: Event) -> None:
-        event = hidden_event(event, self._hiding, as_json=self._output.as_json)
         if self._output.as_json:
-            self._output.line(records.event_record(event))
+            self._output.line(records.event_record(event, self._hiding))
         else:
-            self._output.text(event_lines(event))
+            self._output.text(event_lines(hidden_event(event, self._hiding)))
             self._output.flush()
 
     def _end(self, result: RunResult) -> None:
@@ -104,8 +103,7 @@ class Runner:
         if self._unheard is not None:
             return
         if self._output.as_json:
-            last = hidden_event(last, self._hiding, as_json=True)
-            self._output.line(records.event_record(last) | fields)
+            self._output.line(records.event_record(last, self._hiding) | fields)
         else:
             self._print(replace(last, fields={**last.fields, **fields}))
 
