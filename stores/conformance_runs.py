@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import pytest
 
+from stores.conformance_sample import TRIP
 from stores.errors import Conflict, LeaseLost, NotFound
 from stores.ids import new_id
 from stores.model import Capability, Change, Header, NewCheckpoint, Ref, Status
@@ -255,6 +256,14 @@ class RunStoreConformance:
         edited = sample.fork(head, THREAD)
         assert sample.head(THREAD) == edited.ref
         assert _status(sample) == Status.PAUSED
+
+    @_with_runs
+    def test_of_two_edits_of_the_same_head_one_is_refused(self, sample: AnyStore) -> None:
+        seen = sample.head(TRIP)
+        edited = sample.fork(seen, TRIP, [Change("change", ("city",), "Łódź", "Kraków")])
+        with pytest.raises(Conflict, match=edited.ref.id):
+            sample.fork(seen, TRIP, [Change("change", ("city",), "Łódź", "Gdańsk")])
+        assert sample.head(TRIP) == edited.ref
 
     @_with_runs
     def test_a_run_whose_owner_died_can_be_set_aside_for_an_edit(self, sample: AnyStore) -> None:

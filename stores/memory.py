@@ -144,6 +144,8 @@ class MemoryStore:
             own = thread == base.thread
             if not own and any(row.header.ref.thread == thread for row in self._open()):
                 raise Conflict(f"thread {thread!r} exists")
+            if own and self.head(thread, base.ns) != base:
+                raise Conflict(f"{base.id} is not the head of {thread!r} any more")
             step = (origin.header.step or 0) + 1
             ids = [row.header.ref.id for row in self._open() if row.header.ref.thread == thread] + [base.id]
             id = new_id(step, max((known for known in ids if is_ours(known)), default=None))

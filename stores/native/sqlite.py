@@ -146,6 +146,8 @@ class NativeStore(NativePast):
             row = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             if row is not None and thread != base.thread:
                 raise Conflict(f"thread {thread!r} exists", hint="Choose another name for the fork.")
+            if thread == base.thread and row is not None and row[0] != base.id:
+                raise Conflict(f"the head of {thread!r} is {row[0]} by now", hint="Look at it, and edit that.")
             _refuse_running(db, thread)
             newest = max([base.id, *(row or ())], key=lambda id: (is_ours(id), id))
             step = (origin.header.step or 0) + 1

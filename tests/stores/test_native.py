@@ -131,8 +131,9 @@ def test_the_order_is_that_of_appending_whatever_the_ids_say(sample: NativeStore
     assert sample.fork(sample.head("odd"), "fork").parent == parent
 
 
-def test_an_edit_follows_the_head_also_where_its_base_is_old(sample: NativeStore) -> None:
-    ids = [sample.fork(SAMPLE[1].ref, TRIP, [Change("change", ("n",), 1, n)]).ref.id for n in (2, 3)]
+def test_an_edit_follows_the_head(sample: NativeStore) -> None:
+    changes = [Change("change", ("n",), n, n + 1) for n in (1, 2)]
+    ids = [sample.fork(sample.head(TRIP), TRIP, [change]).ref.id for change in changes]
     assert SAMPLE[5].ref.id < ids[0] < ids[1]
     assert sample.head(TRIP).id == ids[1]
 
