@@ -229,6 +229,23 @@ def test_json_that_is_broken_is_not_quoted_as_a_text(run: Run) -> None:
     assert "hint: put the whole of it into single quotes" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("@in.json", "is not JSON", """--input '{"key": "value"}'"""),
+        ("[1]", "must be a JSON object, this is [1]", """--input '{"key": "value"}'"""),
+        ('{"n": 1', "is not JSON", "single quotes"),
+        ('{"n": 1, "n": 2}', 'the key "n" is there twice', "single quotes"),
+        ('{"n": ' + "[" * 9_000 + "]" * 9_000 + "}", "nested too deeply", "single quotes"),
+    ],
+)
+def test_an_input_that_is_no_object(run: Run, text: str, said: str, hint: str) -> None:
+    ran = run("run", __file__, "--input", text, "--yes")
+    assert ran.code == 2
+    assert said in ran.err
+    assert f"hint: {hint}" in ran.err or hint in ran.err.splitlines()[1]
+
+
 def test_read_only_comes_before_everything(run: Run, asked: Asked) -> None:
     for words in (
         ("run", "trip.db"),

@@ -40,19 +40,19 @@ class JsonText(click.ParamType):  # type: ignore[type-arg]  # generic in newer r
             return value
         word = param.opts[0] if isinstance(param, click.Option) else ""
         try:
-            return json.loads(value, parse_constant=_no_constant)
-        except ValueError as error:
+            return json.loads(value, parse_constant=_no_constant, object_pairs_hook=_each_key_once)
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise UsageError(
-                f"{word or 'the answer'} {value!r} is not JSON: {error}", hint=_quotes(word, value)
+                f"{word or 'the answer'} {value!r} is not JSON: {reason}", hint=self.quotes(word, value)
             ) from error
 
-
-def _quotes(word: str, text: str) -> str:
-    """How to write the text as JSON; for one that means to be JSON already, only that the shell wants quotes."""
-    if text.lstrip().startswith(("{", "[", '"')):
-        return "put the whole of it into single quotes, so that the shell leaves its own alone"
-    quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
-    return f"a text needs its own quotes inside the shell's: {word} {quoted}".replace(":  ", ": ")
+    def quotes(self, word: str, text: str) -> str:
+        """How to write it as JSON; of a text that means to be JSON already, only that the shell wants quotes."""
+        if text.lstrip().startswith(("{", "[", '"')):
+            return "put the whole of it into single quotes, so that the shell leaves its own alone"
+        quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
+        return f"a text needs its own quotes inside the shell's: {word} {quoted}".replace(":  ", ": ")
 
 
 class JsonObject(JsonText):
@@ -63,12 +63,24 @@ class JsonObject(JsonText):
         found = super().convert(value, param, ctx)
         if not isinstance(found, dict):
             word = param.opts[0] if param is not None else "it"
-            raise UsageError(f"{word} must be a JSON object, this is {value}", hint=f"""{word} '{{"key": "value"}}'""")
+            raise UsageError(f"{word} must be a JSON object, this is {value}", hint=self.quotes(word, ""))
         return found
+
+    def quotes(self, word: str, text: str) -> str:
+        """What an object looks like; a text would not do."""
+        return super().quotes(word, text) if text.lstrip().startswith("{") else f"""{word} '{{"key": "value"}}'"""
 
 
 def _no_constant(word: str) -> Value:
     raise ValueError(f"{word} is no JSON value")
+
+
+def _each_key_once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"the key {json.dumps(twice, ensure_ascii=False)} is there twice")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
