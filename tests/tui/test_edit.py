@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.widgets import Checkbox, Input, Static, TextArea
 
+from stores.errors import Conflict
 from stores.model import Change, Opaque, Tagged
 from tests.tui.conftest import unsafe_characters, wait_for
 from tests.tui.thread_app import Opened, thread_screen
 from tests.tui.thread_fakes import TripSession, message
 from tt_debug.errors import UsageError
 from tt_debug.tui.dialogs.edit import EditDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import as_text, read_text
 from tt_debug.tui.widgets.changes_view import ChangesView
 from tt_debug.tui.widgets.state_view import StateView
@@ -124,7 +128,7 @@ async def test_the_verdict_and_the_changes_follow_the_text() -> None:
         area.text = '"draft"'
         await wait_for(it.pilot, lambda: "valid · 1 change" in verdict(dialog))
         assert dialog.query_one(ChangesView).row_count == 1
-        assert '~ plan.status  "final" → "draft"' in it.text
+        await wait_for(it.pilot, lambda: '~ plan.status  "final" → "draft"' in it.text)
 
 
 async def test_tab_goes_from_the_text_to_the_name() -> None:
@@ -281,6 +285,66 @@ async def test_the_users_editor_hands_its_text_to_the_form(monkeypatch: pytest.M
         await wait_for(it.pilot, lambda: "valid · 1 change" in verdict(dialog))
 
 
+async def test_an_editor_that_cannot_be_started_leaves_the_screen_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+
+    @contextmanager
+    def suspend() -> Iterator[None]:
+        """As Textual's own: what comes out of it leaves the terminal to itself."""
+        happened.append("left")
+        yield
+        happened.append("back")
+
+    monkeypatch.setenv("VISUAL", "/nowhere/editor --wait")
+    async with thread_screen() as it:
+        monkeypatch.setattr(it.app, "suspend", suspend)
+        await it.press("E")
+        await wait_for(it.pilot, lambda: "/nowhere/editor --wait: " in it.told)
+        assert happened == ["left", "back"]
+
+
+async def test_the_thread_itself_is_offered_at_its_head_only() -> None:
+    async with thread_screen(size=(120, 40)) as it:
+        dialog = await edit_status(it)
+        assert not dialog.query_one("#in-place").display
+        await it.press("escape", "0")
+        await it.press("e")
+        dialog = await form(it)
+        assert dialog.query_one("#in-place").display
+
+
+async def test_an_edit_whose_head_has_moved_can_become_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise Conflict("step 24 is not the head of 'trip-planner' any more", hint="fork there instead")
+
+    async with thread_screen(size=(120, 40)) as it:
+        monkeypatch.setattr(it.session, "edit", refuse)
+        base = it.screen.selected
+        await it.press("2")
+        it.screen.query_one("#state", StateView).go_to(("plan", "status"))
+        await it.press("e")
+        dialog = await form(it)
+        dialog.query_one("#draft", TextArea).text = '"draft"'
+        dialog.query_one("#in-place", Checkbox).value = True
+        await wait_for(it.pilot, lambda: "1 change" in verdict(dialog))
+        await it.pilot.press("ctrl+s")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, NoticeDialog) and it.app.screen.is_mounted)
+        await it.pilot.pause()
+        assert "not the head of 'trip-planner' any more" in it.text
+        await it.pilot.press("f")
+        await wait_for(it.pilot, lambda: it.session.forks)
+        change = Change("change", ("plan", "status"), "review", "draft")
+        assert it.session.forks == [(base, "trip-planner-fork-1", (change,))]
+
+
+async def test_a_name_that_is_taken_is_told_in_sentences() -> None:
+    async with thread_screen(size=(120, 40)) as it:
+        await it.press("f")
+        dialog = await form(it)
+        dialog.query_one("#fork-name", Input).value = "review"
+        await wait_for(it.pilot, lambda: "there is a thread called review already. choose another name" in it.text)
+
+
 async def test_without_an_editor_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
@@ -290,8 +354,6 @@ async def test_without_an_editor_the_reason_is_said(monkeypatch: pytest.MonkeyPa
 
 
 async def test_a_refused_fork_is_told_and_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stores.errors import Conflict
-
     def refuse(*_: Any, **__: Any) -> None:
         raise Conflict("the head moved meanwhile", hint="read again")
 

@@ -34,7 +34,7 @@ class EditTarget:
 
     ``next`` are the nodes that a fork keeps; ``text`` an edit already
     begun elsewhere. ``values`` False makes a form that only asks for a name. ``hiding`` hides the secrets of
-    ``state``, in which the value lies.
+    ``state``, in which the value lies. Only where ``is_head`` can the thread itself be edited.
     """
 
     ref: Ref
@@ -46,6 +46,7 @@ class EditTarget:
     values: bool = True
     state: Value = None
     hiding: Redaction = NOTHING
+    is_head: bool = True
 
     def draft(self) -> Draft:
         """The value as text. Raises UsageError when it is nested too deeply."""

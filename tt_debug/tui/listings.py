@@ -55,7 +55,7 @@ class Listings(App[int]):
     def on_failed(self, event: Failed) -> None:
         """A listing that cannot be read keeps what was read before, and says so."""
         number = int(event.kind.removeprefix(_LISTING))
-        problem = f"{event.text} {event.hint}".strip()
+        problem = event.told
         self._set_listing(number, replace(self.listings[number], problem=problem, read=True))
 
     def _set_listing(self, number: int, listing: Listing) -> None:

@@ -24,6 +24,17 @@ class Failed(Message, bubble=False):
         """What and where, one sentence; not yet safe to draw."""
         return str(self.error) or type(self.error).__name__
 
+    @property
+    def told(self) -> str:
+        """What failed and what to do, as two sentences; not yet safe to draw."""
+        return told(self.text, self.hint)
+
+
+def told(text: str, hint: str) -> str:
+    """What failed and what to do, as two sentences."""
+    stop = "" if not hint or text.endswith((".", "!", "?", ":")) else "."
+    return f"{text}{stop} {hint}".strip()
+
 
 class ThreadsRead(Message, bubble=False):
     """The threads of the store number ``store``."""

@@ -120,8 +120,8 @@ class EditDialog(Dialog[EditOutcome]):
         yield Static("", id="in-place-note", markup=False)
 
     def _next(self) -> str:
-        nodes = safe_text(f" {self.tt.glyphs.arrow} ".join(self._target.next)) or "nothing: the line ends here"
-        return f"Next, as before: {nodes}"
+        nodes = safe_text(f" {self.tt.glyphs.arrow} ".join(self._target.next))
+        return f"Next, as before: {nodes}" if nodes else "Nothing is left to run: the line ends here."
 
     def first_focus(self) -> str:
         """The text, or the name."""
@@ -129,7 +129,7 @@ class EditDialog(Dialog[EditOutcome]):
 
     def on_mount(self) -> None:
         """The note for a fork, a free name, the first check."""
-        self.query_one("#in-place").display = self._target.values
+        self.query_one("#in-place").display = self._target.values and self._target.is_head
         self._show_in_place(False)
         self.tt.loader.call(self, "name", self._suggest, NameFound)
         if self._target.values:
@@ -146,6 +146,7 @@ class EditDialog(Dialog[EditOutcome]):
     @on(NameFound)
     def _name_found(self, event: NameFound) -> None:
         name = self.query_one("#fork-name", Input)
+        name.placeholder = "a name for the new thread"
         if not name.value:
             # A thread's name may hold anything; a new one is what can be read here.
             name.value = safe_text(event.name)
@@ -208,7 +209,7 @@ class EditDialog(Dialog[EditOutcome]):
         """What stands there cannot be stored; the form stays."""
         event.stop()
         self._pressed_with = None
-        text = safe_text(f"{event.text} {event.hint}".strip())
+        text = safe_text(event.told)
         if self._target.values:
             self.query_one("#verdict", Static).update(Content(f"{self.tt.glyphs.failed} {text}"))
             self.query_one("#verdict").add_class("-bad")

@@ -97,7 +97,7 @@ class ApprovalsScreen(BaseScreen):
         for number, store in enumerate(self.tt.stores):
             if event.kind == f"approvals of {store.label}":
                 self._questions[number] = ()
-                self._problems[number] = f"{store.label}: {event.text} {event.hint}".strip()
+                self._problems[number] = f"{store.label}: {event.told}"
                 self._show()
                 # Beside the questions of other stores there is no place for it.
                 self.say(self._problems[number], severity="error")

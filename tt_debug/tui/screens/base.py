@@ -70,7 +70,7 @@ class BaseScreen(EverywhereActions):
 
     def perform(self, action_id: str) -> None:
         """Do an action of the table, or say why not."""
-        action = find(action_id)
+        action = find(action_id, self.tt.actions)
         reason = self.refusal(action)
         if reason is not None:
             self.say(reason, severity="warning")
@@ -110,13 +110,19 @@ class BaseScreen(EverywhereActions):
         if isinstance(self.focused, Input):
             enter = shown_key("enter", ascii_only=self.tt.glyphs.ascii)
             typing = (KeyHint(enter, "done", 2, "type.done"), KeyHint("Esc", "clear", 1, "type.clear"))
-            self.query_one("#keys", KeyBar).show(typing)
+            self.query_one("#keys", KeyBar).show(typing, self._last_hint())
             return
-        disabled = [action.id for action in for_screen(self.WHERE) if self.refusal(action) is not None]
-        hints = key_hints(self.WHERE, disabled, self.raised, ascii_only=self.tt.glyphs.ascii)
+        actions, plain = self.tt.actions, self.tt.glyphs.ascii
+        disabled = [action.id for action in for_screen(self.WHERE, actions) if self.refusal(action) is not None]
+        hints = key_hints(self.WHERE, disabled, self.raised, actions=actions, ascii_only=plain)
         if len(self.app.screen_stack) <= 2:
             hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
-        self.query_one("#keys", KeyBar).show(hints)
+        self.query_one("#keys", KeyBar).show(hints, self._last_hint())
+
+    def _last_hint(self) -> KeyHint:
+        """The way to all keys; where the user has taken that key away, the way to all commands."""
+        name = "help" if find("help", self.tt.actions).keys else "palette"
+        return KeyHint(self.tt.key_of(name), "keys" if name == "help" else "commands", 100, name)
 
     # --- what the app asks and tells
 
@@ -133,7 +139,7 @@ class BaseScreen(EverywhereActions):
     def show_tip(self) -> None:
         """The tour's line, or none."""
         tour = self.tt.tour
-        self.query_one(Tip).show(tour.line if tour is not None else "")
+        self.query_one(Tip).show(tour.line(self.tt.key_of) if tour is not None else "")
 
     # --- events
 
@@ -177,8 +183,7 @@ class BaseScreen(EverywhereActions):
 
     def show_failure(self, event: Failed) -> None:
         """An error nobody showed in a panel becomes a toast: nothing is swallowed."""
-        hint = f" {event.hint}" if event.hint else ""
-        self.say(f"{event.kind}: {event.text}.{hint}", severity="error")
+        self.say(f"{event.kind}: {event.told}", severity="error")
 
 
 __all__ = ["BaseScreen", "bindings"]

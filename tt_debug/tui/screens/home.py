@@ -107,7 +107,7 @@ class HomeScreen(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """A preview that could not be read says so in its panel."""
         if event.kind == "preview":
-            self._say_in_preview(f"{event.text} {event.hint}")
+            self._say_in_preview(event.told)
             return
         super().show_failure(event)
 
@@ -230,7 +230,8 @@ class HomeScreen(BaseScreen):
         """In a narrow terminal, which has no room for the details, also where the thread stands."""
         if row.info is None or not self.has_class("-narrow"):
             return Content(PREVIEW)
-        line = (Piece(f"{PREVIEW}   "), *summary_line(row.info, row.forks, self.tt.glyphs))
+        summary = summary_line(row.info, row.forks, self.tt.glyphs, self.tt.key_of("inbox"))
+        line = (Piece(f"{PREVIEW}   "), *summary)
         return Content(text_of(cut(line, self.size.width - 4, self.tt.glyphs.ellipsis)))
 
     def _say_in_preview(self, problem: str) -> None:

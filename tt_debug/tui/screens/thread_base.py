@@ -309,7 +309,7 @@ class ThreadBase(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
         if event.kind in ("details", "thread"):
-            self.show_problem(event.kind, told(event.text, event.hint))
+            self.show_problem(event.kind, event.told)
         else:
             super().show_failure(event)
 
@@ -340,9 +340,3 @@ class ThreadBase(BaseScreen):
     def show_problem(self, kind: str, text: str) -> None:
         """Say in the panels why there is nothing."""
         raise NotImplementedError
-
-
-def told(text: str, hint: str) -> str:
-    """What failed and what to do, as two sentences."""
-    stop = "" if not hint or text.endswith((".", "!", "?", ":")) else "."
-    return f"{text}{stop} {hint}".strip()

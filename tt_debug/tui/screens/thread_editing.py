@@ -25,8 +25,11 @@ from stores.model import Diff, Header, Path, Ref
 from stores.paths import format_path, get_path
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.session.session import Session
+from tt_debug.tui.dialogs.base import Choice
 from tt_debug.tui.dialogs.edit import EditDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import EDITABLE, EditOutcome, EditTarget, as_text
+from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.message import as_message
 from tt_debug.tui.screens.thread_moving import ThreadMoving
 from tt_debug.tui.widgets.diff_view import DiffView
@@ -54,6 +57,8 @@ class Forked(Message):
 class ThreadEditing(ThreadMoving):
     """e, E, f, y, Y."""
 
+    _written: tuple[Ref, EditOutcome]
+
     # --- the form
 
     def act_edit(self) -> None:
@@ -80,7 +85,12 @@ class ThreadEditing(ThreadMoving):
         except LookupError:
             path, value = (), state
         where, hiding = self._where(header), self.tt.redaction
-        return EditTarget(header.ref, where, value, path, header.next, state=state, hiding=hiding)
+        target = EditTarget(header.ref, where, value, path, header.next, state=state, hiding=hiding)
+        return replace(target, is_head=self._is_head(header.ref))
+
+    def _is_head(self, ref: Ref) -> bool:
+        children = self.view.children(ref) if self.view is not None else ()
+        return not any((child.thread, child.ns) == (ref.thread, ref.ns) for child in children)
 
     def _path(self) -> Path:
         """The path under the cursor of a panel that shows the state; () elsewhere."""
@@ -99,7 +109,8 @@ class ThreadEditing(ThreadMoving):
         """Open it at once: a key typed while it is on its way would do something here."""
         try:
             if target.values and target.text is None and len(target.draft().text) > EDITABLE:
-                self.say("this value is too large for a form: E opens it in $EDITOR", severity="warning")
+                key = self.tt.key_of("edit.ext")
+                self.say(f"this value is too large for a form: {key} opens it in $EDITOR", severity="warning")
                 return
             suggest = partial(self.session.free_name, target.ref.thread)
             form = EditDialog(target, partial(check, self.session, target.ref), suggest)
@@ -111,8 +122,24 @@ class ThreadEditing(ThreadMoving):
     def write(self, base: Ref, outcome: EditOutcome | None) -> None:
         """Store a fork or edit of ``base``; None for nothing."""
         if outcome is not None:
+            self._written = base, outcome
             work = partial(store, self.session, base, outcome)
             self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome))
+
+    def refused(self, event: Failed) -> None:
+        """What was written in the form is not lost when the thread has moved on, or its name is taken meanwhile."""
+        choices = (Choice("Fork there instead", "fork", "f", "primary"), Choice("Read again", "read", "r"))
+        lines = [line for line in (event.text, event.hint) if line]
+
+        def decided(word: str | None) -> None:
+            base, outcome = self._written
+            if word == "fork":
+                action = "run" if outcome.action.endswith("run") else "fork"
+                self.write(base, replace(outcome, action=action, thread=""))
+            elif word == "read":
+                self.act_refresh()
+
+        self.app.push_screen(NoticeDialog("The store has moved on", lines, choices), decided)
 
     @on(Forked)
     def _forked(self, event: Forked) -> None:
@@ -148,7 +175,8 @@ class ThreadEditing(ThreadMoving):
         """Edit in $VISUAL or $EDITOR; the form shows the result before anything is stored."""
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
         if not editor:
-            self.say("neither $VISUAL nor $EDITOR is set; e edits here", severity="warning")
+            key = self.tt.key_of("edit")
+            self.say(f"neither $VISUAL nor $EDITOR is set; {key} edits here", severity="warning")
             return
         target = self._target()
         if target is None:
@@ -156,7 +184,8 @@ class ThreadEditing(ThreadMoving):
         try:
             text = edited(editor, target.draft().text, self.app.suspend)
         except SuspendNotSupported:
-            self.say("this terminal cannot be left for an editor; e edits here", severity="warning")
+            key = self.tt.key_of("edit")
+            self.say(f"this terminal cannot be left for an editor; {key} edits here", severity="warning")
         except (OSError, UsageError) as error:
             self.say(f"{editor}: {error}", severity="error")
         else:
@@ -251,8 +280,15 @@ def edited(editor: str, text: str, suspend: Suspend) -> str:
     """The text after the user's editor; raises OSError when that cannot be started or ends with an error."""
     name = kept_in_file(text)
     try:
+        code, failure = 0, None
         with suspend():
-            code = subprocess.call([*shlex.split(editor), name])
+            try:
+                code = subprocess.call([*shlex.split(editor), name])
+            except (OSError, ValueError) as error:
+                # What leaves the block would leave the terminal without its screen.
+                failure = error
+        if failure is not None:
+            raise OSError(str(failure)) from failure
         if code:
             raise OSError(f"ended with exit code {code}")
         return FilePath(name).read_text(encoding="utf-8", errors="replace")

@@ -14,7 +14,7 @@ from textual import on
 from textual.message import Message
 from textual.timer import Timer
 
-from stores.errors import StoreError
+from stores.errors import Conflict, StoreError
 from stores.model import Ref, Status
 from tt_debug.engine.events import Event
 from tt_debug.errors import DebuggerError, DefinitionChanged, NotAHead, WaitingForAnswer
@@ -91,7 +91,8 @@ class ThreadRunning(ThreadEditing):
     def refusal(self, action: Action) -> str | None:
         """One run at a time on one screen."""
         if self.running and action.id in STARTS:
-            return "a run is active here: p pauses it after the current step, K cancels it"
+            pause, cancel = self.tt.key_of("run.pause"), self.tt.key_of("run.cancel")
+            return f"a run is active here: {pause} pauses it after the current step, {cancel} cancels it"
         return super().refusal(action)
 
     def act_run_continue(self) -> None:
@@ -135,7 +136,9 @@ class ThreadRunning(ThreadEditing):
             self._stopped()
             self._notice("The run broke off", event)
             self.read(trunk=self._plan.thread if self._plan is not None else None)
-        elif event.kind in ("fork", "edit", "stop"):
+        elif event.kind == "fork" and isinstance(event.error, Conflict):
+            self.refused(event)
+        elif event.kind in ("fork", "stop"):
             self._notice("That did not work", event)
         else:
             super().show_failure(event)
@@ -242,8 +245,8 @@ class ThreadRunning(ThreadEditing):
         self.read(select=result.head if self.following else None, trunk=result.thread if self.following else None)
         words = {
             Status.DONE: f"{result.thread}: the run is done",
-            Status.WAITING: f"{result.thread} waits for an answer: a opens the approvals",
-            Status.PAUSED: f"{result.thread} is paused: c goes on",
+            Status.WAITING: f"{result.thread} waits for an answer: {self.tt.key_of('inbox')} opens the approvals",
+            Status.PAUSED: f"{result.thread} is paused: {self.tt.key_of('run.continue')} goes on",
         }
         text = words.get(result.status, f"{result.thread}: {result.status}")
         if result.error:
