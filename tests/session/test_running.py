@@ -122,7 +122,7 @@ def test_the_same_version_with_another_body_is_no_definition_to_adopt(native: Se
 
 
 def test_an_edit_goes_on_in_the_thread_itself_at_its_head_only(native: Session) -> None:
-    with pytest.raises(Conflict, match="not the head"):
+    with pytest.raises(Conflict, match=r"step \d+ is not the head of .* \(that is step \d+\)"):
         native.edit(native.resolve("trip-planner@15"), FIX)
     with pytest.raises(UsageError, match="without a change"):
         native.edit(native.resolve("trip-planner"), ())

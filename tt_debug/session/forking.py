@@ -17,7 +17,7 @@ from tt_debug.engine.schemas import BadSchema, schema_fault
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
-from tt_debug.session.heads import place
+from tt_debug.session.heads import place, places
 from tt_debug.session.journal import Journal
 from tt_debug.session.owners import settle
 
@@ -98,8 +98,9 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
         raise UsageError("an edit without a change would store nothing", hint="give --set PATH=JSON")
     head = store.head(ref.thread, ref.ns)
     if head != ref:
+        here, there = places(store.load(ref).header, store.load(head).header)
         raise Conflict(
-            f"{ref.id} is not the head of {ref.thread!r} (that is {head.id})",
+            f"{here} is not the head of {ref.thread!r} (that is {there})",
             hint="fork there instead: the thread itself goes on from its head only",
         )
     if isinstance(store, RunStore):

@@ -18,9 +18,7 @@ def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
     head = store.head(ref.thread, ref.ns)
     if head != ref:
         newest = view.headers.get(head)
-        here, there = (place(header), place(newest)) if newest is not None else (ref.id, head.id)
-        if here == there:  # an answer keeps the step of its question
-            here, there = ref.id, head.id
+        here, there = places(header, newest) if newest is not None else (ref.id, head.id)
         raise NotAHead(f"{here} is not the head of {ref.thread!r} (that is {there})", hint=fork_hint(header))
     if header.status == Status.CANCELLED:
         raise NotAHead(f"{ref.thread!r} was cancelled", hint=fork_hint(header))
@@ -33,6 +31,12 @@ def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
 def place(header: Header) -> str:
     """A checkpoint as people say it."""
     return header.ref.id if header.step is None else f"step {header.step}"
+
+
+def places(one: Header, other: Header) -> tuple[str, str]:
+    """Two checkpoints as people tell them apart: by their ids where both have one step, as an answer has."""
+    named = place(one), place(other)
+    return named if named[0] != named[1] else (one.ref.id, other.ref.id)
 
 
 def fork_hint(header: Header, selector: str | None = None, options: str = "") -> str:
