@@ -1,7 +1,4 @@
-"""What is made from the action table: a screen's actions, its key bindings, the hints of its key bar.
-
-Owns how keys are written for people.
-"""
+"""What is made from the action table: a screen's actions, its key bindings, the hints of its key bar."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from tt_debug.tui.action import EVERYWHERE, ROWS, Action, Safety
 from tt_debug.tui.action_table import ACTIONS
+from tt_debug.tui.key_names import shown_key
 
 __all__ = [
     "ACTIONS",
@@ -31,53 +29,20 @@ __all__ = [
 RAISED: Final = 99
 """The rank of what a screen raises: only ``? keys`` is above it."""
 
-_SHOWN: Final = {
-    "comma": ",",
-    "full_stop": ".",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
-    "slash": "/",
-    "colon": ":",
-    "question_mark": "?",
-    "at": "@",
-    "percent_sign": "%",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "enter": "⏎",
-    "escape": "Esc",
-    "up": "↑",
-    "down": "↓",
-    "left": "←",
-    "right": "→",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "home": "Home",
-    "end": "End",
-    "f1": "F1",
-}
 
+def for_screen(where: str, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
+    """The actions of a screen and those of every screen, in the table's order; "rows" gives the list's own.
 
-def shown_key(key: str, *, ascii_only: bool = False) -> str:
-    """A key as people write it: ``,``, ``^p``, ``⏎``."""
-    *modifiers, name = key.split("+")
-    text = _SHOWN.get(name, name)
-    if ascii_only:
-        text = {"⏎": "Enter", "↑": "Up", "↓": "Down", "←": "Left", "→": "Right"}.get(text, text)
-    for modifier in reversed(modifiers):
-        text = f"^{text}" if modifier == "ctrl" else f"{modifier}+{text}"
-    return text
-
-
-def for_screen(where: str) -> tuple[Action, ...]:
-    """The actions of a screen and those of every screen, in the table's order; "rows" gives the list's own."""
+    ``actions`` is the table with the user's keys.
+    """
     if where == ROWS:
-        return tuple(action for action in ACTIONS if ROWS in action.where)
-    return tuple(action for action in ACTIONS if where in action.where or EVERYWHERE in action.where)
+        return tuple(action for action in actions if ROWS in action.where)
+    return tuple(action for action in actions if where in action.where or EVERYWHERE in action.where)
 
 
-def find(action_id: str) -> Action:
+def find(action_id: str, actions: Sequence[Action] = ACTIONS) -> Action:
     """The action of that id; KeyError when there is none."""
-    for action in ACTIONS:
+    for action in actions:
         if action.id == action_id:
             return action
     raise KeyError(action_id)
@@ -113,17 +78,23 @@ class KeyHint:
 
 
 def key_hints(
-    where: str, disabled: Iterable[str] = (), raised: Collection[str] = (), *, ascii_only: bool = False
+    where: str,
+    disabled: Iterable[str] = (),
+    raised: Collection[str] = (),
+    *,
+    actions: Sequence[Action] = ACTIONS,
+    ascii_only: bool = False,
 ) -> tuple[KeyHint, ...]:
     """The key bar of a screen, in table order; neighbours with one label share an entry.
 
-    ``raised`` are the ids of actions that matter more than any other just now."""
+    ``raised`` are the ids of actions that matter more than any other just now. What the user has taken every key from
+    is not there."""
     refused = frozenset(disabled)
     hints: list[KeyHint] = []
-    lists: Sequence[Action] = for_screen(ROWS) if where != "help" else ()
-    for action in (*lists, *for_screen(where)):
+    lists: Sequence[Action] = for_screen(ROWS, actions) if where != "help" else ()
+    for action in (*lists, *for_screen(where, actions)):
         rank = RAISED if action.id in raised else action.rank
-        if not rank:
+        if not rank or not action.keys:
             continue
         key = shown_key(action.keys[0], ascii_only=ascii_only)
         if hints and hints[-1].label == action.hint:

@@ -18,7 +18,10 @@ from textual.widgets import Input, TextArea
 
 from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import GraphTarget
+from tt_debug.tui.action import Action
+from tt_debug.tui.actions import ACTIONS, find, shown_key
 from tt_debug.tui.glyphs import Glyphs, choose
+from tt_debug.tui.keymap import bound
 from tt_debug.tui.listings import Listing, Listings
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug
@@ -92,6 +95,8 @@ class TtDebugApp(Listings):
         """Theme for this terminal, then Home, or the choice of a store."""
         if self._colourless:
             self.theme = "ansi-dark"
+        if self.actions != ACTIONS:
+            self.set_keymap(bound(self.actions))
         self.set_class(self.glyphs.ascii, "-ascii")
         self.push_screen(self._first_screen())
 
@@ -147,6 +152,18 @@ class TtDebugApp(Listings):
     def copy_to_clipboard(self, text: str) -> None:
         """Ask the terminal to keep ``text``; a lone surrogate, which no terminal can be sent, becomes "?"."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The action table with the user's keys."""
+        return self.preferences.actions
+
+    def key_of(self, action_id: str) -> str:
+        """The key that does it, as people write it; where it has none, what to type into the palette."""
+        action = find(action_id, self.actions)
+        if action.keys:
+            return shown_key(action.keys[0], ascii_only=self.glyphs.ascii)
+        return f"{self.key_of('palette')} {action.title.rstrip('…').lower()}"
 
     @property
     def redaction(self) -> Redaction:

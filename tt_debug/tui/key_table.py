@@ -15,8 +15,8 @@ _PLACES: Final = {ROWS: "any list", EVERYWHERE: "everywhere"}
 
 
 def markdown_table() -> str:
-    """One row an action: keys, what it does, where, what it may touch and its command."""
-    rows = ["| key | does | where | command |", "|---|---|---|---|"]
+    """One row an action: keys, what it does, its id for the keymap, where, what it may touch and its command."""
+    rows = ["| key | does | id | where | command |", "|---|---|---|---|---|"]
     return "\n".join([*rows, *map(_row, ACTIONS)])
 
 
@@ -34,7 +34,7 @@ def _row(action: Action) -> str:
     where = ", ".join(_PLACES.get(place, place) for place in action.where)
     safety = "" if action.safety is Safety.LOOK else f" ({action.safety.value})"
     command = f"`{action.cli}`" if action.cli else ""
-    cells = (keys, f"{action.title.rstrip('…')}{safety}", where, command)
+    cells = (keys, f"{action.title.rstrip('…')}{safety}", f"`{action.id}`", where, command)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

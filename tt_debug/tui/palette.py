@@ -160,9 +160,9 @@ def actions(app: TtDebugApp, screen: object) -> Iterator[Entry]:
     """What can be done on ``screen``, with keys and safety class; what is refused stays listed and says why."""
     perform = getattr(screen, "perform", None)
     if perform is not None:
-        for action in for_screen(getattr(screen, "WHERE", "everywhere")):
+        for action in for_screen(getattr(screen, "WHERE", "everywhere"), app.actions):
             if action.id != "palette":
-                keys = " ".join(shown_key(key) for key in action.keys)
+                keys = " ".join(shown_key(key, ascii_only=app.glyphs.ascii) for key in action.keys)
                 wears = "" if action.safety is Safety.LOOK else f" · {action.safety.value}"
                 yield Entry(action.title, partial(perform, action.id), f"{action.help}  {keys}{wears}")
     yield Entry("Theme", app.action_change_theme, "Choose the colours.")

@@ -9,15 +9,19 @@ from dataclasses import dataclass, field
 
 from tt_debug import config
 from tt_debug.redaction import Redaction
+from tt_debug.tui.action import Action
+from tt_debug.tui.action_table import ACTIONS
+from tt_debug.tui.keymap import read_actions
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """``hiding`` says which values are secrets."""
+    """``hiding`` says which values are secrets; ``actions`` is the action table with the user's keys."""
 
     hiding: Redaction = field(default_factory=Redaction)
+    actions: tuple[Action, ...] = ACTIONS
 
 
 def read_preferences() -> Preferences:
     """From the user's files and environment. Raises UsageError, naming the file, where one cannot be read."""
-    return Preferences(config.hiding())
+    return Preferences(config.hiding(), read_actions())

@@ -5,29 +5,34 @@ A value: `after` gives the tour after something happened. What happened are acti
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One line of advice, and the events that end it."""
+    """One line of advice, in which ``{id}`` stands for an action's key, and the events that end it."""
 
     text: str
     ends: frozenset[str]
 
 
 STEPS: Final = (
-    TourStep("press , and . to step back and forward, from any panel", frozenset({"nav.fwd", "nav.back", "place"})),
-    TourStep("press d to see what this step changed", frozenset({"diff.open"})),
-    TourStep("type :15 and Enter: at step 15 the state went wrong", frozenset({"step 15"})),
     TourStep(
-        "press e to mend what misled step 17; the edit becomes a fork",
+        "press {nav.back} and {nav.fwd} to step back and forward, from any panel",
+        frozenset({"nav.fwd", "nav.back", "place"}),
+    ),
+    TourStep("press {diff.open} to see what this step changed", frozenset({"diff.open"})),
+    TourStep("type {palette}15 and Enter: at step 15 the state went wrong", frozenset({"step 15"})),
+    TourStep(
+        "press {edit} to mend what misled step 17; the edit becomes a fork",
         frozenset({"forked"}),
     ),
-    TourStep("press c to run the fork: it lists what will run, and asks", frozenset({"ran"})),
+    TourStep("press {run.continue} to run the fork: it lists what will run, and asks", frozenset({"ran"})),
     TourStep(
-        "press space on one line's head and d on the other's",
+        "press {mark.a} on one line's head and {diff.open} on the other's",
         frozenset({"diff.open"}),
     ),
 )
@@ -39,12 +44,12 @@ class Tour:
 
     at: int = -1
 
-    @property
-    def line(self) -> str:
-        """What to show in the place of the tip."""
+    def line(self, key_of: Callable[[str], str]) -> str:
+        """What to show in the place of the tip. ``key_of`` gives the key of an action's id."""
         if self.at < 0:
             return "Tour: press Enter to open the thread under the cursor  ·  Esc ends the tour"
-        return f"{self.at + 1}/{len(STEPS)}  {STEPS[self.at].text}  ·  Esc ends"
+        text = re.sub(r"\{([a-z_.]+)\}", lambda found: key_of(found[1]), STEPS[self.at].text)
+        return f"{self.at + 1}/{len(STEPS)}  {text}  ·  Esc ends"
 
     def after(self, event: str) -> Tour | None:
         """The tour after ``event``; None when that ended its last step."""

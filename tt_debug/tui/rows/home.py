@@ -91,9 +91,9 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     return lines
 
 
-def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs) -> Line:
-    """Where the thread stands, for the preview's title."""
-    waits = "  a to answer" if info.status == Status.WAITING else ""
+def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) -> Line:
+    """Where the thread stands, for the preview's title. ``answer_key`` opens the approvals."""
+    waits = f"  {answer_key} to answer" if info.status == Status.WAITING else ""
     return (
         Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
         Piece(waits, "muted"),

@@ -101,7 +101,8 @@ class EverywhereActions(Screen[None]):
     def act_secrets(self) -> None:
         """Show values under names of secrets, or hide them again."""
         self.tt.show_secrets(not self.tt.revealed)
-        self.say("secrets are shown: S hides them again" if self.tt.revealed else "secrets are hidden")
+        key = self.tt.key_of("secrets")
+        self.say(f"secrets are shown: {key} hides them again" if self.tt.revealed else "secrets are hidden")
 
     def act_back(self) -> None:
         """Back to the screen before; from the first one, leave."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from tt_debug.tui.actions import ROWS, Action, Safety, for_screen, shown_key
+from tt_debug.tui.actions import ACTIONS, ROWS, Action, Safety, for_screen, shown_key
 from tt_debug.tui.actions import bindings as bindings_of
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.screens.base import BaseScreen
@@ -43,7 +45,7 @@ class HelpScreen(BaseScreen):
         panel = self.query_one("#help", Panel)
         lines: list[Line] = []
         headings: set[int] = set()
-        for title, actions in sections(self._where):
+        for title, actions in sections(self._where, self.tt.actions):
             found = [action for action in actions if text in f"{action.title} {action.help}".casefold()]
             if not found:
                 continue
@@ -94,17 +96,18 @@ class HelpScreen(BaseScreen):
             self.tt.go_back()
 
 
-def sections(where: str) -> list[tuple[str, tuple[Action, ...]]]:
+def sections(where: str, actions: Sequence[Action] = ACTIONS) -> list[tuple[str, tuple[Action, ...]]]:
     """The actions of a screen under headings: its own, every screen's, the lists'."""
-    own = tuple(action for action in for_screen(where) if where in action.where)
-    everywhere = tuple(action for action in for_screen(where) if where not in action.where)
-    parts = [(f"On this screen ({where})", own), ("Everywhere", everywhere), ("In every list", for_screen(ROWS))]
+    own = tuple(action for action in for_screen(where, actions) if where in action.where)
+    everywhere = tuple(action for action in for_screen(where, actions) if where not in action.where)
+    lists = for_screen(ROWS, actions)
+    parts = [(f"On this screen ({where})", own), ("Everywhere", everywhere), ("In every list", lists)]
     return [part for part in parts if part[1]]
 
 
 def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[Line]:
     """One action: keys, title, help with its command, wrapped beside them; and what it may touch beyond looking."""
-    keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys)
+    keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys) or "(no key)"
     label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{action.title:<22} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))

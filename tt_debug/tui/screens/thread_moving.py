@@ -158,7 +158,9 @@ class ThreadMoving(ThreadPanels):
         if isinstance(event.view, StateView) and not event.view.toggle():
             node = event.view.current()
             hidden = node is not None and isinstance(node.value, Hidden)
-            self.say("a secret: S shows secrets" if hidden else "nothing more to unfold here; e edits this value")
+            secret, edit = self.tt.key_of("secrets"), self.tt.key_of("edit")
+            says = f"a secret: {secret} shows secrets"
+            self.say(says if hidden else f"nothing more to unfold here; {edit} edits this value")
 
     @on(RowView.Opened, "#diff")
     def _change_opened(self, event: RowView.Opened) -> None:
@@ -237,7 +239,7 @@ class ThreadMoving(ThreadPanels):
 
     def _to_hit(self, panel: RowView, direction: int, *, here: bool = False) -> None:
         if not self.looked_for:
-            self.say("nothing is searched for yet: / asks for a text")
+            self.say(f"nothing is searched for yet: {self.tt.key_of('search.open')} asks for a text")
             return
         hits = panel.search(self.looked_for) if isinstance(panel, Searched) else ()
         if not hits:

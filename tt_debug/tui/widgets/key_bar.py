@@ -21,9 +21,9 @@ from tt_debug.tui.actions import KeyHint
 LAST: Final = KeyHint("?", "keys", 100, "help")
 
 
-def fit(hints: Sequence[KeyHint], width: int) -> tuple[KeyHint, ...]:
-    """The hints that fit into ``width`` cells beside ``? keys``, highest rank first, in their own order."""
-    room = width - 2 - _cells(LAST)
+def fit(hints: Sequence[KeyHint], width: int, last: KeyHint = LAST) -> tuple[KeyHint, ...]:
+    """The hints that fit into ``width`` cells beside the last one, highest rank first, in their own order."""
+    room = width - 2 - _cells(last)
     kept: set[int] = set()
     # Equal ranks: the earlier in the table wins.
     for index in sorted(range(len(hints)), key=lambda at: (-hints[at].rank, at)):
@@ -54,11 +54,12 @@ class KeyBar(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hints: tuple[KeyHint, ...] = ()
+        self._last = LAST
 
-    def show(self, hints: Sequence[KeyHint]) -> None:
-        """Offer these; drawn again only when they differ."""
-        if tuple(hints) != self._hints:
-            self._hints = tuple(hints)
+    def show(self, hints: Sequence[KeyHint], last: KeyHint = LAST) -> None:
+        """Offer these, and ``last`` at the right edge; drawn again only when they differ."""
+        if (tuple(hints), last) != (self._hints, self._last):
+            self._hints, self._last = tuple(hints), last
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -69,12 +70,12 @@ class KeyBar(Widget):
 
     def line(self, width: int) -> Strip:
         """The bar in ``width`` cells."""
-        shown = fit(self._hints, width)
+        shown = fit(self._hints, width, self._last)
         parts: list[Segment] = [Segment(" ")]
         for number, hint in enumerate(shown):
             parts += [Segment("  ")] if number else []
             parts += self._hint(hint)
-        last = self._hint(LAST)
+        last = self._hint(self._last)
         used = sum(cell_len(part.text) for part in (*parts, *last))
         parts.append(Segment(" " * max(width - used - 1, 0)))
         strip = Strip([*parts, *last, Segment(" ")])

@@ -28,7 +28,8 @@ class LiveView(PieceView):
 
     def empty_text(self) -> str:
         """Where lines come from."""
-        return "nothing has run from here yet: c resumes, s runs one step"
+        resume, step = self.key_of("run.continue"), self.key_of("run.step")
+        return f"nothing has run from here yet: {resume} resumes, {step} runs one step"
 
     def add(self, events: Iterable[Event]) -> None:
         """Append events."""

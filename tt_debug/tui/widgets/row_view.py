@@ -15,24 +15,22 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from tt_debug.text import safe_text
 from tt_debug.tui.actions import bindings
-from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.theme import INKS
-from tt_debug.tui.widgets.line import Line, wrap_text
+from tt_debug.tui.widgets.inked import Inked
+from tt_debug.tui.widgets.line import wrap_text
 
 
-class RowView(ScrollView, can_focus=True):
+class RowView(Inked, can_focus=True):
     """A cursor over ``row_count`` rows. Subclasses implement `build`, and call `set_rows` when the rows change."""
 
     HEADER: ClassVar[bool] = False
     """Whether the first line of the viewport is a fixed heading, from `build_header`."""
 
-    COMPONENT_CLASSES = {"row--cursor", "row--cursor-blurred", *(f"ink--{name}" for name in INKS)}
+    COMPONENT_CLASSES = {"row--cursor", "row--cursor-blurred"}
     BINDINGS = bindings("rows")
     BINDING_GROUP_TITLE = "Rows"
 
@@ -68,7 +66,6 @@ class RowView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.row_count = 0
-        self._inks: dict[str, Style] = {}
 
     # --- for subclasses
 
@@ -87,25 +84,6 @@ class RowView(ScrollView, can_focus=True):
     def empty_text(self) -> str:
         """What an empty list says: what belongs here and the next key."""
         return ""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """The app's table of signs."""
-        table = getattr(self.app, "glyphs", UNICODE)
-        return table if isinstance(table, Glyphs) else UNICODE
-
-    def ink(self, name: str) -> Style:
-        """The foreground style called ``name`` in `tt_debug.tui.theme`, in the present theme."""
-        style = self._inks.get(name)
-        if style is None:
-            full = self.get_component_rich_style(f"ink--{name}")
-            style = Style(color=full.color, bold=full.bold, dim=full.dim, italic=full.italic, underline=full.underline)
-            self._inks[name] = style
-        return style
-
-    def line(self, width: int) -> Line:
-        """An empty `Line` in this terminal's signs."""
-        return Line(width, ellipsis=self.glyphs.ellipsis)
 
     # --- rows
 
@@ -236,11 +214,6 @@ class RowView(ScrollView, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the highlighted text."""
         self.refresh()
-
-    def notify_style_update(self) -> None:
-        """The theme or a class changed: the inks are looked up again."""
-        self._inks.clear()
-        super().notify_style_update()
 
     def on_focus(self) -> None:
         """The cursor bar is drawn in another weight."""
