@@ -426,6 +426,20 @@ async def test_the_palette_goes_to_places(typed: str, place: str, session: FakeS
     assert gone == [place]
 
 
+async def test_a_palette_without_room_takes_every_key(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("colon")
+        await settled(pilot, app)
+        await pilot.resize_terminal(20, 1)
+        await pilot.press("down", "pagedown", "pageup", "end", "home", "pagedown")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("escape")
+        await settled(pilot, app)
+        assert isinstance(app.screen, HomeScreen)
+
+
 async def test_keys_typed_at_once_after_the_colon_are_not_lost(session: FakeSession) -> None:
     app = app_over(session)
     gone: list[str] = []

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from textual import events, on
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.widgets import Input
@@ -115,6 +115,11 @@ class Palette(CommandPalette):
         elif event.is_printable and event.character:
             box.value += event.character
             box.action_end()
+
+    def _action_command_list(self, action: str) -> None:
+        """Textual's list looks up lines it has not laid out when there is no room for one."""
+        if self.query_one(CommandList).scrollable_content_region.height:
+            super()._action_command_list(action)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
