@@ -14,6 +14,7 @@ from stores.errors import Conflict, Invalid, Unsupported
 from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
 from stores.protocol import RunStore, Store, Writer
 from tt_debug.engine.schemas import BadSchema, schema_fault
+from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
@@ -65,7 +66,8 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     meta: dict[str, object] = {}
     if asked.adopt is not None:
         meta[ADOPTED] = _adopted(store, asked.adopt, store.load(asked.base).header)
-    header = writer.fork(asked.base, asked.thread, asked.changes, keep_results=asked.keep_results, meta=meta)
+    changes = _telling(store, asked.base, asked.changes)
+    header = writer.fork(asked.base, asked.thread, changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
         journal.record_fork(asked.thread, asked.base)
     return header
@@ -94,6 +96,7 @@ def free_name(store: Store, thread: str) -> str:
 
 def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
     """Append the edit to the thread itself. Raises Conflict when its head has moved on, or a run is moving it."""
+    changes = _telling(store, ref, changes)
     if not changes:
         raise UsageError("an edit without a change would store nothing", hint="give --set PATH=JSON")
     head = store.head(ref.thread, ref.ns)
@@ -108,6 +111,12 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
     else:
         _refuse_if_driven(store, ref.thread)
     return _writer(store).fork(ref, ref.thread, changes)
+
+
+def _telling(store: Store, base: Ref, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes, or none at all where they leave the state exactly as it is: a form that was saved untouched."""
+    before = dict(store.load(base).state)
+    return () if strict_equal(before, apply_changes(before, changes)) else tuple(changes)
 
 
 def _refuse_if_driven(store: Store, thread: str) -> None:
