@@ -11,7 +11,8 @@ from stores.model import Header, Ref, Status
 from tests.tui.thread_fakes import START, TripSession
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.glyphs import ASCII
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, columns_for, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph_columns import columns_for
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.times import clock_text, delta_text, step_seconds
 
@@ -191,7 +192,8 @@ def test_a_row_that_can_be_read_only_in_part_says_so() -> None:
     header = Header(ref, None, 1, "loop", None, ("n",), problem="metadata is not JSON")
     view = ThreadView("t", ref, [[header]], copies=False)
     assert drawn(view)[0].startswith("!")
-    assert "metadata is" in drawn(view)[0]
+    assert "metadata is not JSON" in drawn(view)[0]
+    assert "n  metadata" in drawn(view, width=40)[0]
 
 
 def test_time_order_names_the_thread_of_each_checkpoint() -> None:

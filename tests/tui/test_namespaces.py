@@ -16,7 +16,8 @@ from tests.tui.thread_fakes import START
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore, TtDebugApp
-from tt_debug.tui.rows.graph import GraphFacts, columns_for, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph import GraphFacts, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph_columns import columns_for
 from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.thread import ThreadScreen
 

@@ -1,14 +1,13 @@
 """The rows of the checkpoint graph: which rows there are, and how one looks in a given width.
 
-Owns lanes, glyphs, columns and the order in which columns go when it is narrow; the order of rows is the layout's.
+Owns lanes, glyphs and what stands in each column; the order of rows is the layout's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Final, Literal
 
 from rich.cells import cell_len
@@ -17,6 +16,7 @@ from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import GraphRow, call_name
 from tt_debug.text import human_age, human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
+from tt_debug.tui.rows.graph_columns import Columns
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
 from tt_debug.tui.rows.times import delta_text, step_seconds
 from tt_debug.tui.theme import LANES
@@ -44,20 +44,6 @@ class GraphItem:
     title: str = ""
     status: str = ""
     call: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Cells of each column; 0 means that it is left out."""
-
-    width: int
-    lanes: int
-    step: int
-    node: int
-    badge: int = 0
-    changed: int = 0
-    delta: int = 0
-    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,33 +151,6 @@ def _gathered(items: list[GraphItem], listed: Set[tuple[Ref, int]]) -> list[Grap
     return gathered
 
 
-def columns_for(width: int, items: Sequence[GraphItem], headers: Mapping[Ref, Header]) -> Columns:
-    """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge."""
-    deepest = max((item.lane for item in items), default=0)
-    steps = [header.step for header in headers.values() if header.step is not None]
-    step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
-    lanes = min(2 * (deepest + 1), max(2, width // 3))
-    left = width - lanes - step - 1
-    node = min(_node_cells(headers), max(6, left))
-    left -= node
-    badge = 3 if left >= 3 else 0
-    delta = 8 if left - badge >= 8 else 0
-    changed = left - badge - delta if left - badge - delta >= 10 else 0
-    size = 7 if changed >= 24 else 0
-    changed -= size
-    air = min(max(0, changed - 30) // 2, 12)
-    node, changed = node + air, changed - air
-    if not changed:
-        node = width - lanes - step - 1 - badge - delta
-    return Columns(width, lanes, step, node, badge, changed, delta, size)
-
-
-def _node_cells(headers: Mapping[Ref, Header]) -> int:
-    """Room for most nodes' names and the word at the head, from 12 to 20 cells."""
-    longest = max((len(node) for header in islice(headers.values(), 500) for node in header.nodes), default=0)
-    return max(12, min(longest + 1, 20))
-
-
 def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
     """One row in at most ``columns.width`` cells."""
     header = facts.headers[item.ref]
@@ -255,9 +214,12 @@ def _copied(header: Header) -> bool:
 
 def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphFacts) -> Line:
     step = "·" if header.step is None else str(header.step)
+    lead = Piece(step.rjust(columns.step) + " ", "muted")
+    if header.problem:
+        return (lead, *_problem(header, columns, facts), *_measures(header, columns, facts))
     node = _node(header, columns, facts)
     over = max(0, cells(node) - columns.node)
-    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), *pad(node, columns.node + over)]
+    pieces = [lead, *pad(node, columns.node + over)]
     if columns.badge:
         known = "F" if _copied(header) else BADGES.get(header.source)
         badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
@@ -265,6 +227,20 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
     if columns.changed:
         name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
         pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed - over)
+    return (*pieces, *_measures(header, columns, facts))
+
+
+def _problem(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+    """What is wrong with a row, in the place of its node, badge and changed keys."""
+    width = columns.node + columns.badge + columns.changed
+    name = safe_text(", ".join(header.nodes))
+    line = (Piece(f"{name}  " if name else ""), Piece(safe_text(header.problem or ""), "warning"))
+    return pad(cut(line, width, facts.glyphs.ellipsis), width)
+
+
+def _measures(header: Header, columns: Columns, facts: GraphFacts) -> Line:
+    """How long a step took and how large its state is."""
+    pieces: list[Piece] = []
     if columns.delta:
         seconds = step_seconds(header, facts.headers)
         shown = "" if seconds is None else delta_text(seconds)
@@ -279,8 +255,6 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """The nodes' names, cut to their column; the word at the head may take some of the next one."""
     width = columns.node
     name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
-    if header.problem:
-        return cut((Piece(safe_text(header.problem), "warning"),), width, facts.glyphs.ellipsis)
     ink = "strong" if header.source in BADGES else "plain"
     line: Line = (Piece(name, ink),)
     if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from rich.segment import Segment
 
 from stores.model import Header, Ref
-from tt_debug.tui.rows.graph import Columns, GraphFacts, GraphItem, columns_for, graph_line
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_line
+from tt_debug.tui.rows.graph_columns import Columns, columns_for
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.widgets.piece_view import PieceView
 

@@ -1,0 +1,58 @@
+"""Which columns the checkpoint graph has in a given width, and the order in which they go when it is narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from stores.model import Header, Ref
+
+
+class Laned(Protocol):
+    """A row in a lane."""
+
+    @property
+    def lane(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Cells of each column; 0 means that it is left out."""
+
+    width: int
+    lanes: int
+    step: int
+    node: int
+    badge: int = 0
+    changed: int = 0
+    delta: int = 0
+    size: int = 0
+
+
+def columns_for(width: int, items: Sequence[Laned], headers: Mapping[Ref, Header]) -> Columns:
+    """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge."""
+    deepest = max((item.lane for item in items), default=0)
+    steps = [header.step for header in headers.values() if header.step is not None]
+    step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
+    lanes = min(2 * (deepest + 1), max(2, width // 3))
+    left = width - lanes - step - 1
+    node = min(_node_cells(headers), max(6, left))
+    left -= node
+    badge = 3 if left >= 3 else 0
+    delta = 8 if left - badge >= 8 else 0
+    changed = left - badge - delta if left - badge - delta >= 10 else 0
+    size = 7 if changed >= 24 else 0
+    changed -= size
+    air = min(max(0, changed - 30) // 2, 12)
+    node, changed = node + air, changed - air
+    if not changed:
+        node = width - lanes - step - 1 - badge - delta
+    return Columns(width, lanes, step, node, badge, changed, delta, size)
+
+
+def _node_cells(headers: Mapping[Ref, Header]) -> int:
+    """Room for most nodes' names and the word at the head, from 12 to 20 cells."""
+    longest = max((len(node) for header in islice(headers.values(), 500) for node in header.nodes), default=0)
+    return max(12, min(longest + 1, 20))
