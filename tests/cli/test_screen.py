@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
-from tt_debug.cli.front import Screen
+from tt_debug.cli.front import Screen, has_screen
 from tt_debug.session.plans import GraphTarget
 
 
@@ -17,11 +17,21 @@ def test_without_a_terminal(run: Run, asked: Asked) -> None:
     ran = run("trip.db")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        "tt-debug: error: the interface needs a terminal, and there is none\nhint: as text: tt-debug threads trip.db\n"
+        "tt-debug: error: the interface needs a terminal it can draw on, and there is none\n"
+        "hint: as text: tt-debug threads trip.db\n"
     )
     assert run().code == 2
     assert run("demo").code == 2
     assert asked.screens == []
+
+
+def test_a_terminal_that_cannot_move_its_cursor_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert has_screen()
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_screen()
 
 
 def test_a_store_opens(run: Run, asked: Asked) -> None:

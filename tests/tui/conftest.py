@@ -32,9 +32,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(autouse=True)
-def _no_colour_wish(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The terminal that runs the tests has no say in the theme."""
-    monkeypatch.delenv("NO_COLOR", raising=False)
+def _terminal_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal that runs the tests has no say in the theme and the signs."""
+    for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -322,6 +322,10 @@ def test_the_table_of_signs_follows_the_locale(monkeypatch: pytest.MonkeyPatch) 
     assert choose() is ASCII
     monkeypatch.setattr("locale.getpreferredencoding", lambda *_: "UTF-8")
     assert choose() is UNICODE
+    monkeypatch.setenv("LANG", "C")
+    assert choose() is ASCII
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert choose() is UNICODE
 
 
 def test_no_color_counts_only_when_it_is_not_empty() -> None:

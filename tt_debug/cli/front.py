@@ -5,6 +5,7 @@ Owns the seams that a test replaces; refuses to know commands.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ def someone_to_ask() -> bool:
 
 def has_screen() -> bool:
     """Whether the UI can be drawn and would be seen."""
-    return someone_to_ask() and sys.stdout.isatty()
+    return someone_to_ask() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def open_store(front: Front, options: ScreenOptions) -> ExitCode:
 def require_screen(front: Front, instead: str) -> None:
     """Raises UsageError naming the command that says the same as text."""
     if not front.has_screen():
-        raise UsageError("the interface needs a terminal, and there is none", hint=f"as text: {instead}")
+        raise UsageError("the interface needs a terminal it can draw on, and there is none", hint=f"as text: {instead}")
 
 
 def _refuse_slip(options: ScreenOptions) -> None:

@@ -122,8 +122,11 @@ ASCII: Final = Glyphs(
 def choose(ascii_only: bool | None = None) -> Glyphs:
     """The table for this terminal: ASCII where it is asked for, or where the locale's encoding is not UTF-8."""
     if ascii_only is None:
+        named = next((os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)), "")
         encoding = locale.getpreferredencoding(False).lower().replace("-", "")
-        ascii_only = encoding != "utf8" and os.environ.get("PYTHONUTF8") != "1"
+        # Python takes the C locale for UTF-8, whatever the terminal does.
+        plain = named in ("C", "POSIX") or encoding != "utf8"
+        ascii_only = plain and os.environ.get("PYTHONUTF8") != "1"
     return ASCII if ascii_only else UNICODE
 
 
