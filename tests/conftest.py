@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,11 @@ from hypothesis import settings
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
+
+# A shell starts what it puts in the background with Ctrl-C ignored, and every process started from there inherits
+# that: a test that presses it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

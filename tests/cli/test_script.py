@@ -249,14 +249,8 @@ class Terminal:
         """Keys, as the person presses them."""
         os.write(self._ours, text.encode())
 
-    def end(self, again: str = "") -> tuple[int, str]:
-        """Exit code and stdout. ``again`` is typed anew while the child lives: an interrupt that meets Python inside
-        a finaliser is swallowed there, and a person presses the key once more."""
-        while again and self.child.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.child.wait(1)
-                break
-            self.type(again)
+    def end(self) -> tuple[int, str]:
+        """Exit code and stdout."""
         out, _ = self.child.communicate(timeout=60)
         os.close(self._ours)
         return self.child.returncode, out
@@ -269,6 +263,6 @@ def test_a_terminal_is_asked(shell: Shell, tmp_path: Path, typed: str, code: int
     shown = terminal.read_until("Run this? [y/N]")
     assert "will execute  one → two" in shown
     terminal.type(typed)
-    ended, out = terminal.end(typed if typed == "\x03" else "")
+    ended, out = terminal.end()
     assert ended == code
     assert ("ended    done" in out) == store.exists() == (code == 0)
