@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from stores.model import Status
 from tests.tui.conftest import wait_for
 from tests.tui.thread_app import Opened, thread_screen
 from tests.tui.thread_fakes import TripSession
-from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.errors import DefinitionChanged, NotAHead, UsageError
 from tt_debug.session.plans import RunPlan, RunRequest
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
@@ -85,6 +86,23 @@ async def test_anywhere_but_at_a_head_a_fork_is_offered() -> None:
         assert "trip-planner does not end at step 23" in it.text
         await it.press("f")
         await wait_for(it.pilot, lambda: "Fork at step 23" in it.text)
+
+
+async def test_at_the_end_of_a_line_an_earlier_step_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = TripSession(sample=False)
+    session.add("ended", {"n": 1}, node="plan", next=("say",), status=Status.UNFINISHED)
+    session.add("ended", {"n": 2}, node="say")
+
+    def refuse(_: Any) -> None:
+        raise NotAHead("'ended' has run to its end", hint="fork there and resume: tt-debug fork STORE ended@EARLIER")
+
+    monkeypatch.setattr(session, "plan", refuse)
+    async with thread_screen("ended", session=session) as it:
+        await it.press("c")
+        await asked(it, NoticeDialog)
+        assert "'ended' has run to its end" in it.text
+        assert "Go to an earlier step" in it.text
+        assert "Fork here" not in it.text, "nothing would run from there either"
 
 
 async def test_or_the_way_to_the_head() -> None:

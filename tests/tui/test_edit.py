@@ -131,6 +131,13 @@ async def test_the_verdict_and_the_changes_follow_the_text() -> None:
         await wait_for(it.pilot, lambda: '~ plan.status  "final" → "draft"' in it.text)
 
 
+async def test_in_ascii_the_form_has_no_sign_beyond_ascii() -> None:
+    async with thread_screen(size=(80, 24), ascii_only=True) as it:
+        await edit_status(it)
+        await it.pilot.pause()
+        assert "Fork and run... ^r" in it.text
+
+
 async def test_tab_goes_from_the_text_to_the_name() -> None:
     async with thread_screen(size=(80, 24)) as it:
         dialog = await edit_status(it)

@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from tt_debug.text import safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs
 
 T = TypeVar("T")
 
@@ -51,8 +52,17 @@ class Dialog(ModalScreen[T | None]):
             with Horizontal(id="dialog-buttons"):
                 yield Button(Content(f"Esc {self._cancel}"), id="cancel", compact=True)
                 for number, choice in enumerate(self._choices):
-                    label = Content(safe_text(f"{choice.label} {_shown(choice.key)}".rstrip()))
+                    label = self._label(choice.label, choice.key)
                     yield Button(label, id=f"choice-{number}", variant=choice.variant, compact=True)
+
+    def relabel(self, number: int, label: str) -> None:
+        """Call a choice's button by another verb."""
+        self.query_one(f"#choice-{number}", Button).label = self._label(label, self._choices[number].key)
+
+    def _label(self, verb: str, key: str) -> Content:
+        glyphs = getattr(self.app, "glyphs", UNICODE)
+        ellipsis = glyphs.ellipsis if isinstance(glyphs, Glyphs) else UNICODE.ellipsis
+        return Content(safe_text(f"{verb} {_shown(key)}".rstrip()).replace("…", ellipsis))
 
     def compose_body(self) -> ComposeResult:
         """What it is about."""

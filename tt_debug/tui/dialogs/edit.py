@@ -240,7 +240,5 @@ class EditDialog(Dialog[EditOutcome]):
             else f"{thread} stays as it is; the fork is one new checkpoint."
         )
         self.query_one("#in-place-note", Static).update(Content(note))
-        for number, label in enumerate(
-            ("Write edit", "Edit and run…") if in_place else ("Create fork", "Fork and run…")
-        ):
-            self.query_one(f"#choice-{number}").label = Content(f"{label} {('^s', '^r')[number]}")  # type: ignore[attr-defined]
+        self.relabel(0, "Write edit" if in_place else "Create fork")
+        self.relabel(1, "Edit and run…" if in_place else "Fork and run…")

@@ -148,10 +148,12 @@ class ThreadRunning(ThreadEditing):
         self.app.push_screen(NoticeDialog(title, lines))
 
     def _offer(self, event: Failed) -> None:
-        error = event.error
-        lines = [event.text]
+        error, header = event.error, self.header()
+        lines, hint = [event.text], event.hint
         choices: tuple[Choice[str], ...] = ()
-        if isinstance(error, NotAHead):
+        if isinstance(error, NotAHead) and header is not None and not header.next:
+            hint = "Go to an earlier step, and fork there (f) or run it again from there (R)."
+        elif isinstance(error, NotAHead):
             choices = (Choice("Fork here…", "fork", "f", "primary"),)
             if self.line and self.line[-1] != self.selected:
                 choices = (*choices, Choice("Go to the head", "head", "0"))
@@ -161,8 +163,8 @@ class ThreadRunning(ThreadEditing):
             lines += [f"  {difference}" for difference in error.differences]
             if self.tt.opening.workflow is not None:
                 choices = (Choice("Adopt it on a fork…", "adopt", "f", "primary"),)
-        if event.hint:
-            lines.append(event.hint)
+        if hint:
+            lines.append(hint)
         title = "Not from here" if isinstance(error, NotAHead) else "Not now"
         self.app.push_screen(NoticeDialog(title, lines, choices), self._offered)
 
