@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -68,6 +68,7 @@ class FakeSession:
         status: str | None = None,
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
+        on_thread: Callable[[ThreadInfo], bool] | None = None,
     ) -> tuple[ThreadInfo, ...]:
         self._check("threads")
         found = []
@@ -88,7 +89,7 @@ class FakeSession:
             )
         return tuple(sorted(found, key=lambda info: info.updated or START, reverse=True))
 
-    def open_thread(self, thread: str) -> ThreadView:
+    def open_thread(self, thread: str, on_page: object = None) -> ThreadView:
         self._check("open_thread", thread)
         if thread not in self.heads:
             raise NotFound(f"no thread {thread!r} in {self.label}")

@@ -116,6 +116,7 @@ class TripSession:
         status: str | None = None,
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
+        on_thread: Callable[[ThreadInfo], bool] | None = None,
     ) -> tuple[ThreadInfo, ...]:
         with self._lock:
             found = [self._thread_info(thread) for thread in self.heads if text.lower() in thread.lower()]
@@ -130,7 +131,7 @@ class TripSession:
         node = head.nodes[-1] if head.nodes else None
         return ThreadInfo(thread, len(own), head.ref, head.step, head.status, head.created, base, node)
 
-    def open_thread(self, thread: str) -> ThreadView:
+    def open_thread(self, thread: str, on_page: object = None) -> ThreadView:
         with self._lock:
             if thread not in self.heads:
                 raise NotFound(f"no thread {thread!r}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stores.model import Capability, Header, Ref, ThreadInfo
+from stores.model import Capability, Header, Page, Ref, ThreadInfo
 from stores.protocol import Store
 from tt_debug.session import owners
 from tt_debug.session.journal import Journal
@@ -61,27 +61,61 @@ def _fits(info: ThreadInfo, query: ThreadQuery) -> bool:
     return all(key in info.meta and str(info.meta[key]) == value for key, value in (query.meta or {}).items())
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the reading of a thread has come: ``read`` checkpoints, the newest; `view` makes a graph of them."""
+
+    read: int
+    view: Callable[[], ThreadView]
+
+
+OnPage = Callable[[Progress], bool]
+"""Called when there is more to read; False stops the reading there."""
+
+
 def every_header(store: Store, thread: str) -> list[Header]:
     """All namespaces, oldest first. Raises NotFound for a thread that is not there."""
-    found: list[Header] = []
-    after: str | None = None
-    while True:
-        page = store.headers(thread, after=after, limit=PAGE)
-        found.extend(page.items)
-        if page.next is None:
-            break
-        after = page.next
+    found = [header for page in _pages(store, thread) for header in page.items]
     found.reverse()
     return [owners.header_now(store, header) for header in found]
 
 
-def open_view(store: Store, journal: Journal, thread: str) -> ThreadView:
-    """The thread with its family. Raises NotFound."""
-    own = every_header(store, thread)
-    head = root_head(store, thread, own)
-    names = _family(thread, list(every_thread(store, journal)))
-    family: list[Sequence[Header]] = [own, *(every_header(store, name) for name in names)]
-    return ThreadView(thread, head, family, copies=store.info.kind == "langgraph")
+def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
+    """Newest first."""
+    after: str | None = None
+    while True:
+        page = store.headers(thread, after=after, limit=PAGE)
+        yield page
+        if page.next is None:
+            return
+        after = page.next
+
+
+def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | None = None) -> ThreadView:
+    """The thread with its family; what was read of it when ``on_page`` stops the reading. Raises NotFound."""
+    family: list[list[Header]] = []
+    copies = store.info.kind == "langgraph"
+
+    def view() -> ThreadView:
+        head = root_head(store, thread, family[0][::-1])
+        return ThreadView(thread, head, [part[::-1] for part in family], copies)
+
+    def goes_on() -> bool:
+        return on_page is None or on_page(Progress(sum(map(len, family)), view))
+
+    def read(name: str) -> bool:
+        family.append([])
+        for page in _pages(store, name):
+            family[-1].extend(owners.header_now(store, header) for header in page.items)
+            if page.next is not None and not goes_on():
+                return False
+        return True
+
+    if read(thread):
+        for name in _family(thread, list(every_thread(store, journal))):
+            if not goes_on() or not read(name):
+                break
+    return view()
 
 
 def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:

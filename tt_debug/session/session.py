@@ -6,7 +6,8 @@ All methods are synchronous and thread-safe. They raise `stores.errors.StoreErro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +22,7 @@ from tt_debug.session import addresses, asking, forking, listing, owners, runnin
 from tt_debug.session.cache import CheckpointCache
 from tt_debug.session.exporting import lines_of
 from tt_debug.session.journal import Journal
-from tt_debug.session.listing import ThreadQuery
+from tt_debug.session.listing import OnPage, ThreadQuery
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
@@ -68,14 +69,21 @@ class Session:
         status: str | None = None,
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
+        on_thread: Callable[[ThreadInfo], bool] | None = None,
     ) -> tuple[ThreadInfo, ...]:
-        """Newest write first. ``text`` is a case-insensitive part of the thread's name."""
+        """Newest write first. ``text`` is a case-insensitive part of the thread's name.
+
+        ``on_thread`` is told of each as it is read, and stops the reading by answering False."""
         every = listing.every_thread(self._store, self._journal)
+        if on_thread is not None:
+            every = takewhile(on_thread, every)
         return listing.matching(every, ThreadQuery(text, status, meta, limit))
 
-    def open_thread(self, thread: str) -> ThreadView:
-        """The thread with every fork of it and what it was forked from, as one graph."""
-        return listing.open_view(self._store, self._journal, thread)
+    def open_thread(self, thread: str, on_page: OnPage | None = None) -> ThreadView:
+        """The thread with every fork of it and what it was forked from, as one graph.
+
+        ``on_page`` is told from time to time how far that has come, and stops it by answering False."""
+        return listing.open_view(self._store, self._journal, thread, on_page)
 
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""

@@ -5,9 +5,10 @@ Owns reading the listings; screens are told by ``listings_changed``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.app import App
 
@@ -15,21 +16,49 @@ from stores.model import ThreadInfo
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Failed, ThreadsRead
 from tt_debug.tui.opening import OpenStore
+from tt_debug.tui.watch import Watch
 
 if TYPE_CHECKING:
+    from tt_debug.session.session import Session
     from tt_debug.tui.screens.base import BaseScreen
 
 _LISTING = "threads of store "
+FIRST: Final = 500
+"""Threads that are shown before the rest has been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The threads of one store as Home has read them; ``problem`` when that failed, ``read`` False before."""
+    """The threads of one store as Home has read them; ``problem`` when that failed, ``read`` False before.
+
+    ``reading`` is how many have been read of a listing that is not complete, ``stopped`` that the rest was not wanted.
+    """
 
     store: OpenStore
     threads: tuple[ThreadInfo, ...] = ()
     problem: str = ""
     read: bool = False
+    reading: int = 0
+    stopped: bool = False
+
+
+def read_listing(
+    session: Session, watch: Watch, part: Callable[[tuple[ThreadInfo, ...], int], None]
+) -> tuple[ThreadInfo, ...]:
+    """The threads of a store, newest write first; ``part`` is given the first of them and how many there are so far."""
+    found: list[ThreadInfo] = []
+    given: tuple[ThreadInfo, ...] = ()
+
+    def show() -> None:
+        nonlocal given
+        given = tuple(found)
+        part(given, len(given))
+
+    def on_thread(info: ThreadInfo) -> bool:
+        found.append(info)
+        return watch.goes_on(len(found), show, lambda count: part(given, count), FIRST)
+
+    return session.threads(on_thread=on_thread)
 
 
 class Listings(App[int]):
@@ -41,16 +70,47 @@ class Listings(App[int]):
         super().__init__(ansi_color=ansi_color)
         self.stores = stores
         self.listings: tuple[Listing, ...] = tuple(Listing(store) for store in stores)
+        self._watches: dict[int, Watch] = {}
 
     def read_listings(self) -> None:
         """Read the threads of every store; screens are told by ``listings_changed``."""
         for number, store in enumerate(self.stores):
-            self.loader.call(self, f"{_LISTING}{number}", store.session.threads, partial(ThreadsRead, number))
+            if number in self._watches:
+                self._watches[number].stop()  # its answer would no longer be taken
+            watch = self._watches[number] = Watch()
+            part = partial(self._tell_part, number, watch)
+            work = partial(read_listing, store.session, watch, part)
+            self.loader.call(self, f"{_LISTING}{number}", work, partial(ThreadsRead, number, watch))
+
+    def _tell_part(self, store: int, watch: Watch, threads: tuple[ThreadInfo, ...], read: int) -> None:
+        """From the loader's thread."""
+        self.loader.post(self, ThreadsRead(store, watch, threads, read))
+
+    def stop_reading(self) -> bool:
+        """Stop reading the listings, and keep what there is; False where none is being read for long."""
+        long = [watch for watch in self._watches.values() if watch.spoken_of]
+        for watch in long:
+            watch.stop()
+        return bool(long)
+
+    def listed(self, store: OpenStore, thread: str) -> ThreadInfo | None:
+        """What the listing says of a thread, as far as it was read."""
+        found = (listing.threads for listing in self.listings if listing.store is store)
+        return next((info for threads in found for info in threads if info.thread == thread), None)
 
     def on_threads_read(self, event: ThreadsRead) -> None:
-        """A listing has come."""
-        if event.store < len(self.stores):
-            self._set_listing(event.store, Listing(self.stores[event.store], event.threads, read=True))
+        """A listing has come, or a part of it: that is shown only where there is nothing better."""
+        if event.store >= len(self.stores) or event.watch is not self._watches.get(event.store):
+            return
+        before, store = self.listings[event.store], self.stores[event.store]
+        if event.read is None:
+            stopped = event.watch.stopped
+            del self._watches[event.store]
+            self._set_listing(event.store, Listing(store, event.threads, read=True, stopped=stopped))
+        elif not before.read or before.stopped:
+            self._set_listing(event.store, Listing(store, event.threads, reading=event.read))
+        else:
+            self._set_listing(event.store, replace(before, reading=event.read))
 
     def on_failed(self, event: Failed) -> None:
         """A listing that cannot be read keeps what was read before, and says so."""

@@ -26,6 +26,9 @@ T = TypeVar("T")
 DEMAND: Final = 0
 PREFETCH: Final = 1
 
+GIVE_WAY: Final = 1.0
+"""Seconds a long call stands back at most."""
+
 _WORKERS: Final = 4
 """Calls at once. One hanging read must not keep the others waiting; more than a few only queue on SQLite."""
 
@@ -51,6 +54,7 @@ class Loader:
         self._workers = 0
         self._idle = 0
         self._running = 0
+        self._calls = 0
         self._closed = False
 
     def call(
@@ -88,6 +92,14 @@ class Loader:
             self._running += 1
         threading.Thread(target=self._finish, args=(job, False), name=f"tt-run-{job.number}", daemon=True).start()
 
+    def give_way(self) -> None:
+        """From a call that takes long, between two parts of it: let the others go first, but not for ever.
+
+        A store's lock goes to whoever asks first: without this, what the cursor is on would wait for the whole thread.
+        """
+        with self._wake:
+            self._wake.wait_for(lambda: self._closed or (self._calls <= 1 and not self._jobs), GIVE_WAY)
+
     def close(self) -> None:
         """No more calls are started; threads that are idle end. Waits for nothing."""
         with self._wake:
@@ -120,7 +132,11 @@ class Loader:
                     return
                 job = heapq.heappop(self._jobs)
                 self._running += 1
+                self._calls += 1
             self._finish(job, job.priority == DEMAND)
+            with self._wake:
+                self._calls -= 1
+                self._wake.notify_all()
 
     def _finish(self, job: _Job, replaceable: bool) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.message import Message
 
 from stores.model import ThreadInfo
+from tt_debug.tui.watch import Watch
 
 
 class Failed(Message, bubble=False):
@@ -37,12 +38,17 @@ def told(text: str, hint: str) -> str:
 
 
 class ThreadsRead(Message, bubble=False):
-    """The threads of the store number ``store``."""
+    """The threads of the store number ``store``; ``watch`` is the reading they come from.
 
-    def __init__(self, store: int, threads: tuple[ThreadInfo, ...]) -> None:
+    With ``read`` they are the first ones, and so many have been read so far.
+    """
+
+    def __init__(self, store: int, watch: Watch, threads: tuple[ThreadInfo, ...], read: int | None = None) -> None:
         super().__init__()
         self.store = store
+        self.watch = watch
         self.threads = threads
+        self.read = read
 
 
 class Bug(Message):

@@ -24,6 +24,8 @@ from tt_debug.tui.widgets.title_bar import TitleBar
 
 MIN_WIDTH = 60
 MIN_HEIGHT = 12
+NARROW = 100
+"""Cells below which there is one column, and borders are rules."""
 
 
 class BaseScreen(EverywhereActions):
@@ -44,7 +46,7 @@ class BaseScreen(EverywhereActions):
     """Whether a run that was started on this screen is active."""
 
     BINDINGS = [Binding("escape", "escape", "Close", show=False)]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-ultra")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide"), (160, "-ultra")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
     ALLOW_IN_MAXIMIZED_VIEW = "TitleBar, Timeline, KeyBar"
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -27,7 +27,7 @@ from tt_debug.tui.actions import bindings
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
-from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.base import NARROW, BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
@@ -117,14 +117,26 @@ class HomeScreen(BaseScreen):
         view = self.query_one(ThreadsView)
         rows = tuple(self._rows())
         shown = sum(row.info is not None for row in rows)
-        # While the stores come in one after the other, nobody has chosen a row yet.
-        view.show(rows, datetime.now(UTC), empty=self._empty(), keep=self._complete)
+        # While the stores come in one after the other, the first row is the first of all, until one is chosen.
+        view.show(rows, datetime.now(UTC), empty=self._empty(), keep=self._complete or not view.at_top)
         self._complete = all(listing.read for listing in self.tt.listings)
         total = sum(len(listing.threads) for listing in self.tt.listings)
-        name = f"1 Threads  /{self._filter}  {shown} of {total}" if self._filter else f"1 Threads  {total}"
-        view.border_title = Content(safe_text(name))
-        view.border_subtitle = f"sort: {ORDERS[self._order]}"
+        name = f"1 Threads  /{self._filter}  {shown:,} of {total:,}" if self._filter else f"1 Threads  {total:,}"
+        note = self._progress() or f"sort: {ORDERS[self._order]}"
+        # A narrow screen draws the rule above the list only.
+        narrow = self.size.width < NARROW
+        view.border_title = Content(safe_text(f"{name}   {note}" if narrow else name))
+        view.border_subtitle = "" if narrow else note
         self._show_title()
+
+    def _progress(self) -> str:
+        """How far the listings have come, or where that was stopped."""
+        reading = sum(listing.reading for listing in self.tt.listings)
+        if reading:
+            return f"reading, {reading:,} so far {self.tt.glyphs.dot} Esc stops"
+        if any(listing.stopped for listing in self.tt.listings):
+            return f"stopped {self.tt.glyphs.dot} {self.tt.key_of('refresh')} reads all"
+        return ""
 
     def _rows(self) -> Iterable[ThreadRow]:
         several = len(self.tt.listings) > 1
@@ -190,8 +202,12 @@ class HomeScreen(BaseScreen):
         if box.has_class("-shown") or self._filter:
             box.value = ""
             self._filter_done()
-            return
-        super().action_escape()
+        elif not self.tt.stop_reading():
+            super().action_escape()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The list's title holds more or less."""
+        self._show()
 
     # --- the preview
 

@@ -6,7 +6,7 @@ Owns reading the thread and its details; moving, panels, editing and running are
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,7 +15,6 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -29,69 +28,22 @@ from tt_debug.tui.rows.line import HistoryLine, line_of, with_pin
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.screens.thread_details import Details, RowFacts, Wanted, read_details, read_row_facts
-from tt_debug.tui.screens.thread_reading import Reading, Shape, read_thread, shaped
-from tt_debug.tui.widgets.diff_view import DiffView
+from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead, LaidOut, PartRead, TabViews, ThreadRead
+from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
+from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.graph_view import GraphView
-from tt_debug.tui.widgets.live_view import LiveView
 from tt_debug.tui.widgets.messages_view import MessagesView
-from tt_debug.tui.widgets.meta_view import MetaView
-from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.row_view import RowView
-from tt_debug.tui.widgets.state_view import StateView
 from tt_debug.tui.widgets.timeline import Timeline
-from tt_debug.tui.widgets.writes_view import WritesView
 
 REST: Final = 0.05
 """Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
 
 
+SLOW: Final = 0.2
+"""Seconds after which a reading shows a sign of life."""
 LARGE: Final = 2000
 """Checkpoints from which on Python's collector would be felt."""
-
-
-class ThreadRead(Message):
-    """The thread and its rows; the cursor is to go to ``select``."""
-
-    def __init__(self, reading: Reading, select: Ref | None = None) -> None:
-        super().__init__()
-        self.reading = reading
-        self.select = select
-
-
-class DetailsRead(Message):
-    """What the panels show of one checkpoint."""
-
-    def __init__(self, details: Details) -> None:
-        super().__init__()
-        self.details = details
-
-
-class FactsRead(Message):
-    """Changed keys and notes of rows in view."""
-
-    def __init__(self, facts: RowFacts) -> None:
-        super().__init__()
-        self.facts = facts
-
-
-class TabViews:
-    """The panels beside the graph."""
-
-    def __init__(self) -> None:
-        self.state = StateView(id="state")
-        self.messages = MessagesView(id="messages")
-        self.writes = WritesView(id="writes")
-        self.meta = MetaView(id="meta")
-        self.live = LiveView(id="live")
-        self.diff = DiffView(id="diff")
-
-    def __iter__(self) -> Iterator[PieceView]:
-        """In the order they stand in, with room for two the diff below or right of the other."""
-        return iter((self.state, self.messages, self.writes, self.meta, self.live, self.diff))
-
-    def named(self, name: str) -> PieceView:
-        """The panel of that id."""
-        return next(view for view in self if view.id == name)
 
 
 class ThreadBase(BaseScreen):
@@ -118,8 +70,12 @@ class ThreadBase(BaseScreen):
         self.line: tuple[Ref, ...] = ()
         self.places: dict[Ref, int] = {}
         self.moments: Sequence[Moment] = ()
+        self.reading: Watch | None = None
+        self.read_so_far = 0
+        self.whole = True
         self._trunk_line = HistoryLine()
         self._rest: Timer | None = None
+        self._slow: Timer | None = None
         self._asked: set[tuple[str, Ref]] = set()
 
     @property
@@ -143,8 +99,30 @@ class ThreadBase(BaseScreen):
 
         The cursor stays on its checkpoint, or goes to ``select``, or to the line's head."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
-        work = partial(read_thread, self.session, self.thread, self._shape(wanted))
+        if self.reading is not None:
+            self.reading.stop()  # its answer would no longer be taken
+        watch = self.reading = Watch()
+
+        def tell(read: int, reading: Reading | None = None) -> None:
+            self.tt.loader.post(self, PartRead(watch, read, reading))
+
+        def part(reading: Reading) -> None:
+            tell(len(reading.view.headers), reading)
+
+        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, self.tt.loader.give_way)
+        work = partial(read_thread, self.session, asked)
         self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
+
+    @on(PartRead)
+    def _part_read(self, event: PartRead) -> None:
+        """A part of what is being read: shown where nothing is shown yet, else only counted."""
+        if event.watch is not self.reading:
+            return
+        if event.reading is None:
+            self.read_so_far = event.read
+        elif self.view is None or not self.whole:
+            self._take(event.reading, None)
+        self.show_counts()
 
     def _shape(self, trunk: str) -> Shape:
         return Shape(trunk, self.unfolded, self.listed, self.by_time)
@@ -155,28 +133,41 @@ class ThreadBase(BaseScreen):
             return
         wanted = trunk or self.trunk
         work = partial(shaped, self.view, wanted, self._shape(wanted.thread))
-        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(read, select))
+        self.tt.loader.call(self, "layout", work, lambda read: LaidOut(read, select))
+
+    @on(LaidOut)
+    def _laid_out(self, event: LaidOut) -> None:
+        if event.reading.view is not self.view:
+            # More has been read meanwhile.
+            self.lay_out(event.reading.trunk, event.select)
+            return
+        self._take(replace(event.reading, whole=self.whole), event.select)
+        self.thread_was_read()
 
     @on(ThreadRead)
     def _thread_read(self, event: ThreadRead) -> None:
-        reading = event.reading
+        self.reading, self.read_so_far = None, 0
+        self._take(event.reading, event.select)
+        self.thread_was_read()
+        self.perform_after_reading()
+
+    def _take(self, reading: Reading, select: Ref | None) -> None:
         first = self.view is None
         grown = self.view is not None and len(reading.view.headers) != len(self.view.headers)
         self.view, self.trunk, self._trunk_line = reading.view, reading.trunk, reading.line
+        self.whole = reading.whole
         if grown:
             # A checkpoint that stood at the end has been answered, retried or gone on from.
             self._asked.clear()
         if len(reading.view.headers) > LARGE:
             # A full collection walks every header: 200 ms for 20,000, in the middle of a key. They are in no cycle.
             gc.freeze()
-        select = event.select or (self.selected if first else None)
+        select = select or (self.selected if first else None)
         if first and select is None:
             select = reading.view.head
         self.graph.show(reading.items, self.graph_facts(), self._row_for(select, reading.items))
         self.show_counts()
         self._follow(force=True)
-        self.thread_was_read()
-        self.perform_after_reading()
 
     def _row_for(self, ref: Ref | None, items: list[GraphItem]) -> int | None:
         if ref is None:
@@ -273,6 +264,10 @@ class ThreadBase(BaseScreen):
             self.swapped,
         )
         self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
+        self.show_pending()
+        if self._slow is not None:
+            self._slow.stop()
+        self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
         self._read_facts()
 
     @on(DetailsRead)
@@ -308,7 +303,7 @@ class ThreadBase(BaseScreen):
 
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
-        if event.kind in ("details", "thread"):
+        if event.kind in ("details", "thread", "layout"):
             self.show_problem(event.kind, event.told)
         else:
             super().show_failure(event)
@@ -331,6 +326,10 @@ class ThreadBase(BaseScreen):
 
     def mark_stale(self, stale: bool) -> None:
         """Dim what belongs to another checkpoint than the cursor's."""
+        raise NotImplementedError
+
+    def show_pending(self, *, slow: bool = False) -> None:
+        """Say which checkpoint is being read."""
         raise NotImplementedError
 
     def show_details(self, details: Details) -> None:

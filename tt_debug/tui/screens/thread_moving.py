@@ -255,6 +255,8 @@ class ThreadMoving(ThreadPanels):
         """Close the search, then forget it, then what every screen does."""
         if self.query_one("#search", Input).has_class("-shown"):
             self._close_search()
+        elif self.reading is not None and self.read_so_far:
+            self.reading.stop()
         elif self.maximized is None and self.looked_for:
             self.looked_for = ""
         else:

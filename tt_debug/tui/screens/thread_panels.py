@@ -15,6 +15,7 @@ from tt_debug.session.thread_view import call_name
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
+from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import Details
 from tt_debug.tui.widgets.row_view import RowView
@@ -29,7 +30,6 @@ TABS: Final = (
     ("meta", "6 Meta"),
     ("live", "7 Live"),
 )
-NARROW: Final = 100
 
 
 class ThreadPanels(ThreadBase):
@@ -37,6 +37,8 @@ class ThreadPanels(ThreadBase):
 
     tab = "diff"
     running_text = ""
+    pending = ""
+    """Which checkpoint is being read while the panels show another one."""
 
     def on_mount(self) -> None:
         """The graph has the focus; the first tab is on top."""
@@ -150,6 +152,8 @@ class ThreadPanels(ThreadBase):
         return self.views.live.row_count > 0 or bool(self.running_text)
 
     def _compared(self, most: int) -> Content:
+        if self.pending and self.narrow:
+            return Content(f"   {self.pending}")
         if self.details is None or self.details.base is None:
             return Content("")
         sides = [self._side(self.details.base, most), self._side(self.details.ref, most)]
@@ -173,6 +177,8 @@ class ThreadPanels(ThreadBase):
         return counts_text(self.details.diff) if self.details is not None else ""
 
     def _subtitle(self) -> str:
+        if self.pending and not self.narrow:
+            return self.pending
         header = self.details.checkpoint.header if self.details is not None else None
         if header is None or self.narrow:
             return ""
@@ -187,20 +193,28 @@ class ThreadPanels(ThreadBase):
 
     def show_counts(self) -> None:
         """Checkpoints and forks, in the graph's border."""
-        graph = self.graph
-        if self.view is None:
-            graph.border_title = "1 Graph"
-            return
-        headers = self.view.headers
-        forks = len({ref.thread for ref in headers}) - 1
-        folded = sum(item.kind in ("fold", "more") for item in graph.items)
-        words = f"{len(headers):,} checkpoints"
-        if forks:
-            words += f" {self.tt.glyphs.dot} {forks} fork{'' if forks == 1 else 's'}"
-        if folded and not self.narrow:
-            words += f" ({folded} folded)"
+        graph, words = self.graph, self._counted()
         graph.border_title = f"1 Graph   {words}" if self.narrow else "1 Graph"
         graph.border_subtitle = "" if self.narrow else words
+
+    def _counted(self) -> str:
+        """How much there is, or how far its reading has come; from the listing before anything was read."""
+        dot, listed = self.tt.glyphs.dot, self.tt.listed(self.store, self.thread)
+        total = listed.checkpoints if listed is not None else 0
+        if self.read_so_far:
+            return f"reading {self.read_so_far:,}{_of(total, self.read_so_far)} {dot} Esc stops"
+        if self.view is None:
+            return f"{total:,} checkpoints" if total else ""
+        headers = self.view.headers
+        if not self.whole and self.reading is None:
+            key = self.tt.key_of("refresh")
+            return f"stopped at {len(headers):,}{_of(total, len(headers))} {dot} {key} reads all"
+        forks = len({ref.thread for ref in headers}) - 1
+        folded = sum(item.kind in ("fold", "more") for item in self.graph.items)
+        words = f"{len(headers):,} checkpoints"
+        if forks:
+            words += f" {dot} {forks} fork{'' if forks == 1 else 's'}"
+        return f"{words} ({folded} folded)" if folded and not self.narrow else words
 
     def show_place(self) -> None:
         """Where the cursor is on its line: title and timeline."""
@@ -237,9 +251,22 @@ class ThreadPanels(ThreadBase):
         for view in self.views:
             view.set_stale(stale and view is not self.views.live)
 
+    def show_pending(self, *, slow: bool = False) -> None:
+        """Say in the titles which checkpoint is being read, with a sign when that takes long; or no longer."""
+        header = self.header()
+        known = self.details is not None and self.details.ref == self.selected
+        glyphs, before = self.tt.glyphs, self.pending
+        self.pending = ""
+        if header is not None and not known:
+            sign = f"{glyphs.running} " if slow else ""
+            self.pending = f"{sign}step {'?' if header.step is None else header.step}{glyphs.ellipsis}"
+        if self.pending != before:
+            self.show_titles()
+
     def show_details(self, details: Details) -> None:
         """Fill every panel."""
         self.mark_stale(False)
+        self.pending = ""
         children = len(self.view.children(details.ref)) if self.view is not None else 0
         self.views.state.show(details.checkpoint.state, details.nodes)
         self.views.state.mark(details.marks)
@@ -258,7 +285,13 @@ class ThreadPanels(ThreadBase):
                 self.say(text, severity="error")
                 return
         self.details = None
+        self.pending = ""
         self.mark_stale(False)
         for view in (self.views.state, self.views.diff, self.views.messages, self.views.writes, self.views.meta):
             view.show_problem(shown)
         self.show_titles()
+
+
+def _of(total: int, read: int) -> str:
+    """Of how many, where that is known and the forks have not made it more."""
+    return f" of {total:,}" if total >= read else ""

@@ -65,6 +65,11 @@ class ThreadsView(RowView):
         """The row under the cursor."""
         return self._rows[self.cursor] if self.cursor < len(self._rows) else None
 
+    @property
+    def at_top(self) -> bool:
+        """Whether the cursor is on the first thread, where nobody may have put it."""
+        return self.cursor == self._nearest(0, 1)
+
     def row(self, number: int) -> ThreadRow:
         """One row."""
         return self._rows[number]
