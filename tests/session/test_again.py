@@ -130,3 +130,26 @@ def test_a_changed_definition_of_the_same_version_is_refused_with_its_difference
 def test_an_input_that_is_no_json_is_refused_by_the_plan(on: Bench) -> None:
     with pytest.raises(Invalid, match="nan is not a JSON number"):
         on.plan({"city": float("nan")})
+
+
+def test_two_that_were_given_the_same_free_name_both_run(on: Bench) -> None:
+    request = RunRequest("run", input={"city": "Oslo"}, workflow=on.file)
+    one, other = on.session.plan(request), on.session.plan(request)
+    assert one.thread == other.thread == "flow-1"
+    assert [on.run(plan)[0] for plan in (one, other)] == ["done", "done"]
+    assert sorted(info.thread for info in on.session.threads()) == ["flow-1", "flow-2"]
+
+
+def test_a_name_that_was_asked_for_is_not_changed(on: Bench) -> None:
+    request = RunRequest("run", thread="t", input={"city": "Oslo"}, workflow=on.file)
+    one, other = on.session.plan(request), on.session.plan(request)
+    on.run(one)
+    with pytest.raises(Conflict, match="exists"):
+        on.run(other)
+
+
+def test_a_run_that_stops_before_its_first_node_goes_on_with_it(on: Bench) -> None:
+    plan = on.session.plan(RunRequest("run", thread="t", input={"city": "Oslo"}, workflow=on.file, until="a"))
+    assert plan.nodes == ()
+    assert on.run(plan) == ("paused", [])
+    assert on.run(on.session.plan(RunRequest("resume", on.session.resolve("t")))) == ("done", ["a", "b"])

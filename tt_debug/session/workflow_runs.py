@@ -197,16 +197,24 @@ def _stops(request: RunRequest, workflow: Workflow, nodes: tuple[str, ...]) -> s
 def _start(store: RunStore, plan: RunPlan) -> Run:
     definition = _definition(plan)
     store.put_definition(definition)
-    step = -1
-    first = NewCheckpoint(
-        ref=Ref(plan.thread, "", new_id(step)),
-        parent=None,
-        state=plan.request.input,
-        source="input",
-        step=step,
-        next=plan.nodes[:1],
-    )
-    return store.create_run(_new_run(plan, first.ref), first)
+    workflow = load_body(definition.body, definition.origin)
+    while True:
+        step = -1
+        first = NewCheckpoint(
+            ref=Ref(plan.thread, "", new_id(step)),
+            parent=None,
+            state=plan.request.input,
+            source="input",
+            step=step,
+            next=(workflow.start,),
+        )
+        try:
+            return store.create_run(_new_run(plan, first.ref), first)
+        except Conflict:
+            free = starting.name_of(store, workflow, plan.request)  # refuses a name that was asked for
+            if free == plan.thread:
+                raise
+            plan = replace(plan, thread=free)  # somebody else took the one that was free when this was planned
 
 
 def _resume(store: RunStore, plan: RunPlan) -> Run:
