@@ -20,7 +20,7 @@ from tt_debug.session import listing
 from tt_debug.session.session import Session
 from tt_debug.tui import listings, watch
 from tt_debug.tui.app import OpenStore, TtDebugApp
-from tt_debug.tui.screens import thread_base
+from tt_debug.tui.screens import thread_following
 from tt_debug.tui.screens.thread import ThreadScreen
 from tt_debug.tui.watch import Watch
 
@@ -204,7 +204,7 @@ async def test_the_first_threads_are_shown_while_the_rest_is_read(monkeypatch: p
 async def test_the_old_state_stays_dimmed_while_the_next_is_read(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
-    monkeypatch.setattr(thread_base, "SLOW", 0.001)
+    monkeypatch.setattr(thread_following, "SLOW", 0.001)
     session = TripSession()
     async with thread_screen("trip-planner", size, session) as it:
         before = [line for line in screen_lines(it.app) if "cost_usd" in line or "messages" in line]

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from textual import events
+from textual.widgets import Input
 
 from stores.errors import Corrupt
 from stores.model import Header, Ref
@@ -174,6 +176,20 @@ async def test_searching_in_the_graph_wraps_and_esc_forgets_it() -> None:
         assert it.step == 23
         await it.press("escape", "n")
         assert it.step == 23
+
+
+async def test_keys_sent_at_once_mean_what_they_mean_one_by_one() -> None:
+    async with thread_screen() as it:
+        # As a terminal sends them: in one go.
+        for key, character in (("slash", "/"), ("f", "f"), ("e", "e"), ("o", "o"), ("q", "q")):
+            it.app.post_message(events.Key(key, character))
+        await it.until(lambda: it.screen.query_one("#search", Input).value == "feoq")
+        await it.press("escape")
+        assert it.app.screen is it.screen
+        for key, character in (("2", "2"), ("down", None), ("z", "z")):
+            it.app.post_message(events.Key(key, character))
+        await it.until(lambda: it.screen.maximized is not None)
+        assert it.screen.maximized.id == "state"
 
 
 async def test_searching_in_the_state_stays_there() -> None:

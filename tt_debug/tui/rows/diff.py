@@ -36,12 +36,13 @@ INKS: Final = {"add": "added", "remove": "removed", "change": "changed", "move":
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One row. ``kind``: "change"; "list", what became of a list of messages; "rest", what is not listed.
+    """One row. ``kind``: "change"; "list", what became of a list of messages; "rest", what is not listed; "more",
+    what is listed when it is asked for.
 
     ``part`` is the line of an opened change, 0 for its first.
     """
 
-    kind: Literal["change", "list", "rest"]
+    kind: Literal["change", "list", "rest", "more"]
     path: Path = ()
     change: Change | None = None
     text: str = ""
@@ -80,19 +81,19 @@ def is_tiny(change: Change) -> bool:
     return math.isclose(old, new, rel_tol=TINY, abs_tol=0.0)
 
 
-def diff_rows(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value]) -> list[DiffRow]:
-    """The rows of a diff, in its order, between the states it lies between."""
+def diff_rows(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value], limit: int = LIMIT) -> list[DiffRow]:
+    """The rows of a diff, in its order, between the states it lies between; at most ``limit`` changes."""
     rows: list[DiffRow] = []
     told: set[Path] = set()
     shown = [change for change in diff if not is_tiny(change)]
-    for change in shown[:LIMIT]:
+    for change in shown[:limit]:
         for place in _message_lists(change.path, old, new):
             if place not in told:
                 told.add(place)
                 rows.append(DiffRow("list", place, text=_list_text(place, diff, old, new)))
         rows.append(DiffRow("change", change.path, change))
-    if len(shown) > LIMIT:
-        rows.append(DiffRow("rest", text=f"{len(shown) - LIMIT:,} more changes"))
+    if len(shown) > limit:
+        rows.append(DiffRow("more", text=f"{len(shown) - limit:,} more changes"))
     if len(diff) > len(shown):
         rows.append(DiffRow("rest", text=f"{len(diff) - len(shown)} numbers differ by rounding only"))
     touched = {change.path[0] for change in diff if change.path}
@@ -229,7 +230,8 @@ def diff_line(row: DiffRow, width: int, glyphs: Glyphs = UNICODE) -> Line:
         path = flat(format_path(row.path), glyphs)
         pieces = (Piece(f"{glyphs.same} ", "muted"), Piece(path, "key"), Piece(f"  {row.text}", "muted"))
         return cut(pieces, width, glyphs.ellipsis)
-    return cut((Piece(f"{glyphs.ellipsis} {row.text}", "muted"),), width, glyphs.ellipsis)
+    more = f"  {glyphs.enter} goes on" if row.kind == "more" else ""
+    return cut((Piece(f"{glyphs.ellipsis} {row.text}", "muted"), Piece(more, "accent")), width, glyphs.ellipsis)
 
 
 def with_opened(rows: Iterable[DiffRow], opened: Set[Path], width: int, glyphs: Glyphs = UNICODE) -> list[DiffRow]:

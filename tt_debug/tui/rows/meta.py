@@ -28,6 +28,8 @@ def meta_facts(checkpoint: Checkpoint, children: int = 0) -> Mapping[str, Value]
     }
     if header.ref.ns:
         facts["namespace"] = header.ref.ns
+    if checkpoint.rebuilt:
+        facts["rebuilt"] = dict(checkpoint.rebuilt)
     if header.problem:
         facts["problem"] = header.problem
     if header.meta:

@@ -21,6 +21,8 @@ CHUNK: Final = 100
 GUIDES: Final = 24
 """Deeper than this the indentation stops growing, so that something of the value is left to see."""
 
+_NO_NOTES: Final[Mapping[str, str]] = {}
+
 NodeKey: TypeAlias = tuple[Path, int]
 """A row's identity over states: its path, and the first index of a chunk or -1."""
 
@@ -40,6 +42,10 @@ class Node:
     def key(self) -> NodeKey:
         """Its identity over states."""
         return (self.path, self.start)
+
+
+class Closed(dict[NodeKey, bool]):
+    """What the user opened and closed in a state of which nothing opens by itself."""
 
 
 def state_nodes(state: Mapping[str, Value], folds: Mapping[NodeKey, bool]) -> list[Node]:
@@ -76,6 +82,7 @@ def _children(value: Value, path: Path, depth: int, folds: Mapping[NodeKey, bool
         for start in range(0, len(inner), CHUNK):
             last = min(start + CHUNK, len(inner)) - 1
             newest = last == len(inner) - 1 and isinstance(inner, list) and as_message(inner[last]) is not None
+            newest = newest and not isinstance(folds, Closed)
             opened = folds.get((path, start), newest)
             yield Node(path, f"{start}…{last}", inner, depth, opened, start)
 
@@ -91,8 +98,10 @@ def _span(inner: Value, path: Path, depth: int, span: range, folds: Mapping[Node
 
 
 def _node(value: Value, path: Path, label: str, depth: int, folds: Mapping[NodeKey, bool]) -> Node:
-    opened = folds.get((path, -1), depth == 0 and _opens_itself(value)) if is_container(value) else None
-    return Node(path, label, value, depth, opened)
+    if not is_container(value):
+        return Node(path, label, value, depth, None)
+    by_itself = depth == 0 and not isinstance(folds, Closed) and _opens_itself(value)
+    return Node(path, label, value, depth, folds.get((path, -1), by_itself))
 
 
 def _opens_itself(value: Value) -> bool:
@@ -140,8 +149,10 @@ def mark_piece(node: Node, marks: Mapping[Path, str]) -> Piece:
     return Piece(sign, {"+": "added", "~": "changed"}.get(sign, "plain"))
 
 
-def state_line(node: Node, width: int, marks: Mapping[Path, str], glyphs: Glyphs = UNICODE) -> Line:
-    """A row of the tree in at most ``width`` cells."""
+def state_line(
+    node: Node, width: int, marks: Mapping[Path, str], glyphs: Glyphs = UNICODE, notes: Mapping[str, str] = _NO_NOTES
+) -> Line:
+    """A row of the tree in at most ``width`` cells; ``notes`` are said of the state's own keys, at the right."""
     fold = " " if node.opened is None else glyphs.opened if node.opened else glyphs.folded
     lead = [mark_piece(node, marks)]
     if node.depth:
@@ -150,7 +161,9 @@ def state_line(node: Node, width: int, marks: Mapping[Path, str], glyphs: Glyphs
     if node.start >= 0:
         return cut(lead, width, glyphs.ellipsis)
     value = _value(node, glyphs)
-    right = (Piece(count_text(node.value), "muted"),) if node.opened is not None else ()
+    note = notes.get(str(node.path[0]), "") if node.depth == 0 else ""
+    counted = count_text(node.value) if node.opened is not None else ""
+    right = (Piece("  ".join(filter(None, (note, counted))), "muted"),) if note or counted else ()
     return spread(_aligned(lead, node) + value, right, width)
 
 

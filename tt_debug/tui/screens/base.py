@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.screens.everywhere import EverywhereActions
+from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.tip import Tip
@@ -53,6 +54,7 @@ class BaseScreen(EverywhereActions):
     def compose(self) -> ComposeResult:
         """Title, body, keys; and the one sentence for a terminal that is too small."""
         yield TitleBar(id="title")
+        yield Banner(id="notices")
         yield from self.compose_body()
         yield Tip()
         yield KeyBar(id="keys")
@@ -98,12 +100,14 @@ class BaseScreen(EverywhereActions):
     def action_pane(self, number: int) -> None:
         """Focus a panel by its number."""
         if 0 < number <= len(self.PANES):
-            self.query_one(self.PANES[number - 1]).focus()
+            self.set_focus(self.query_one(self.PANES[number - 1]))
 
     def action_escape(self) -> None:
         """Esc: close what is on top; subclasses clear their search, and so on. Here: leave the zoom, end the tour."""
         if self.maximized is not None:
             self.minimize()
+        elif sum(banner.dismiss() for banner in self.query(Banner)):
+            return
         elif self.tt.tour is not None:
             self.tt.end_tour()
 

@@ -76,7 +76,7 @@ class HelpScreen(BaseScreen):
     @on(Input.Submitted, "#filter")
     def _submitted(self) -> None:
         self.query_one("#filter").remove_class("-shown")
-        self.query_one("#help").focus()
+        self.set_focus(self.query_one("#help"))
 
     def act_help(self) -> None:
         """The key that opened it closes it."""

@@ -28,6 +28,7 @@ from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
 from tt_debug.tui.screens.base import NARROW, BaseScreen
+from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
@@ -128,6 +129,13 @@ class HomeScreen(BaseScreen):
         view.border_title = Content(safe_text(f"{name}   {note}" if narrow else name))
         view.border_subtitle = "" if narrow else note
         self._show_title()
+        self.query_one("#notices", Banner).show(self._notices())
+
+    def _notices(self) -> list[str]:
+        """What a user should know of the open stores."""
+        several = len(self.tt.stores) > 1
+        told = [(store.label, notice) for store in self.tt.stores for notice in store.session.info.notices]
+        return [f"{label}: {notice}" if several else notice for label, notice in told]
 
     def _progress(self) -> str:
         """How far the listings have come, or where that was stopped."""
@@ -194,7 +202,7 @@ class HomeScreen(BaseScreen):
     @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
         self.query_one("#filter").remove_class("-shown")
-        self.query_one(ThreadsView).focus()
+        self.set_focus(self.query_one(ThreadsView))
 
     def action_escape(self) -> None:
         """Close the filter and show all, else what every screen does."""

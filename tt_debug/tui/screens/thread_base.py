@@ -18,30 +18,24 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widgets import Input
 
-from stores.model import Header, Ref, Status
+from stores.model import Header, Ref
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore
 from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph import GraphFacts, GraphItem
-from tt_debug.tui.rows.line import HistoryLine, line_of, with_pin
+from tt_debug.tui.rows.line import HistoryLine
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.screens.thread_details import Details, RowFacts, Wanted, read_details, read_row_facts
-from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead, LaidOut, PartRead, TabViews, ThreadRead
+from tt_debug.tui.screens.thread_details import Details, RowFacts
+from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, ThreadRead
 from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
+from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.graph_view import GraphView
-from tt_debug.tui.widgets.messages_view import MessagesView
-from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.timeline import Timeline
 
-REST: Final = 0.05
-"""Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
-
-
-SLOW: Final = 0.2
-"""Seconds after which a reading shows a sign of life."""
 LARGE: Final = 2000
 """Checkpoints from which on Python's collector would be felt."""
 
@@ -56,6 +50,8 @@ class ThreadBase(BaseScreen):
         # Kept at hand: looking them up by a selector costs more than a move of the cursor.
         self.graph = GraphView(id="graph")
         self.views = TabViews()
+        self.trouble = Banner(id="trouble")
+        self.trouble.can_hide = False
         self.timeline = Timeline(id="timeline")
         self.view: ThreadView | None = None
         self.trunk: Ref | None = None
@@ -64,6 +60,9 @@ class ThreadBase(BaseScreen):
         self.selected: Ref | None = ref
         self.pin: Ref | None = None
         self.swapped = False
+        self.asked_for: set[Ref] = set()
+        """Checkpoints whose large states are to be compared all the same."""
+        self.diff_rows = LIMIT
         self.by_time = False
         self.details: Details | None = None
         self.facts = RowFacts({}, {})
@@ -88,6 +87,7 @@ class ThreadBase(BaseScreen):
         with Container(id="thread-body"):
             yield self.graph
             with Container(id="thread-side"):
+                yield self.trouble
                 yield from self.views
         yield self.timeline
         yield Input(placeholder="text to look for", id="search", compact=True)
@@ -167,7 +167,7 @@ class ThreadBase(BaseScreen):
             select = reading.view.head
         self.graph.show(reading.items, self.graph_facts(), self._row_for(select, reading.items))
         self.show_counts()
-        self._follow(force=True)
+        self.follow(force=True)
 
     def _row_for(self, ref: Ref | None, items: list[GraphItem]) -> int | None:
         if ref is None:
@@ -202,105 +202,6 @@ class ThreadBase(BaseScreen):
         """The header of the checkpoint under the cursor."""
         return self.view.headers.get(self.selected) if self.view is not None and self.selected is not None else None
 
-    # --- following the cursor
-
-    @on(RowView.Highlighted, "#graph")
-    def _moved(self, event: RowView.Highlighted) -> None:
-        event.stop()
-        self._follow()
-
-    def _follow(self, *, force: bool = False) -> None:
-        """The line and title at once; the panels when the cursor has rested."""
-        item = self.graph.item()
-        if item is None or self.view is None:
-            return
-        changed = item.ref != self.selected
-        self.selected = item.ref
-        if changed and not force:
-            self.cursor_moved()
-        self.show_line(force=force)
-        shown = self.details.ref if self.details is not None else None
-        if changed or force or shown != item.ref:
-            self.mark_stale(shown != item.ref)
-            self.follow_later()
-
-    @on(MessagesView.Unwrapped)
-    def _unwrapped(self) -> None:
-        self.follow_later()
-
-    def follow_later(self) -> None:
-        """Start the rest anew."""
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(REST, self.read_details)
-
-    def show_line(self, *, force: bool = False) -> None:
-        """The timeline and title for the line through the cursor."""
-        if self.view is None or self.selected is None or self.trunk is None:
-            return
-        if force or self.selected not in self.places:
-            on_trunk = self.selected in self._trunk_line.places
-            found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected))
-            self.line, self.places, self.moments = found.refs, found.places, found.moments
-            if self.pin is not None:
-                self.moments = with_pin(self.moments, self.places.get(self.pin))
-        self.show_place()
-
-    def read_details(self) -> None:
-        """Ask for what the panels show, and for the keys that the rows in view changed."""
-        if self.selected is None or self.view is None:
-            return
-        step = self.view.headers[self.selected].step
-        self.tt.tour_saw(f"step {step}")
-        messages = self.views.messages
-        wanted = Wanted(
-            self.selected,
-            self.pin if self.pin != self.selected else None,
-            self.views.state.folds,
-            messages.text_width if messages.display else None,
-            messages.opened,
-            self.tt.glyphs,
-            self.tt.redaction,
-            self.swapped,
-        )
-        self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
-        self.show_pending()
-        if self._slow is not None:
-            self._slow.stop()
-        self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
-        self._read_facts()
-
-    @on(DetailsRead)
-    def _details_read(self, event: DetailsRead) -> None:
-        details = event.details
-        if details.ref != self.selected:
-            return
-        self.details = details
-        self._learn(RowFacts({details.ref: details.changed}, {}))
-        self.show_details(details)
-
-    def _read_facts(self) -> None:
-        graph = self.graph
-        top = graph.scroll_offset.y
-        rows = graph.items[top : top + graph.scrollable_content_region.height]
-        stopped = (Status.FAILED, Status.WAITING)
-        wanted = [(item.kind, item.ref) for item in rows if item.kind == "checkpoint" or item.status in stopped]
-        fresh = [each for each in wanted if each not in self._asked and each[0] in ("checkpoint", "next")]
-        self._asked.update(fresh)
-        refs = [ref for kind, ref in fresh if kind == "checkpoint" and ref not in self.facts.changed]
-        ends = [ref for kind, ref in fresh if kind == "next"]
-        if refs or ends:
-            work = partial(read_row_facts, self.session, refs, ends, self.tt.redaction)
-            self.tt.loader.call(self, "rows", work, FactsRead, prefetch=True)
-
-    @on(FactsRead)
-    def _facts_read(self, event: FactsRead) -> None:
-        self._learn(event.facts)
-
-    def _learn(self, facts: RowFacts) -> None:
-        self.facts = RowFacts({**self.facts.changed, **facts.changed}, {**self.facts.notes, **facts.notes})
-        self.graph.show_facts(replace(self.graph.facts, changed=self.facts.changed, notes=self.facts.notes))
-
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
         if event.kind in ("details", "thread", "layout"):
@@ -315,6 +216,14 @@ class ThreadBase(BaseScreen):
 
     def cursor_moved(self) -> None:
         """The user put the cursor on another checkpoint."""
+
+    def follow(self, *, force: bool = False) -> None:
+        """The cursor may stand on another checkpoint."""
+        raise NotImplementedError
+
+    def follow_later(self) -> None:
+        """Read what the panels show when the cursor has rested."""
+        raise NotImplementedError
 
     def show_counts(self) -> None:
         """The graph's counts."""

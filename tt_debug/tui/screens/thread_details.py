@@ -16,9 +16,11 @@ from tt_debug.errors import DebuggerError
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_changes, hidden_checkpoint, hidden_step, hidden_task
 from tt_debug.session.session import Session
+from tt_debug.text import human_size
 from tt_debug.tui.glyphs import Glyphs
-from tt_debug.tui.rows.diff import DiffRow, changed_keys, diff_rows
-from tt_debug.tui.rows.state import Node, NodeKey, state_nodes
+from tt_debug.tui.rows.diff import LIMIT, DiffRow, changed_keys, diff_rows
+from tt_debug.tui.rows.sizes import HUGE, sizes_of
+from tt_debug.tui.rows.state import Closed, Node, NodeKey, state_nodes
 from tt_debug.tui.rows.transcript import TranscriptRow, Turn, conversation, transcript_rows
 
 LARGE: Final = 262_144
@@ -29,7 +31,8 @@ LARGE: Final = 262_144
 class Wanted:
     """Which checkpoint against which (None: its parent), and how the panels lay it out.
 
-    ``width`` is the transcript's, None when it is not looked at."""
+    ``width`` is the transcript's, None when it is not looked at. ``asked`` says that a large state is to be compared
+    all the same, ``rows`` how many changes are listed."""
 
     ref: Ref
     base: Ref | None
@@ -39,13 +42,16 @@ class Wanted:
     glyphs: Glyphs
     hiding: Redaction
     swapped: bool = False
+    asked: bool = False
+    rows: int = LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
     """Everything the panels show, its secrets hidden; ``state`` alone is as it is stored, to be edited and copied.
 
-    ``base`` is None at a root; ``problem`` says why there is no diff.
+    ``base`` is None at a root; ``problem`` says why there is no diff. ``notes`` are said of the state's keys, of which
+    none opens by itself when it is ``huge``.
     """
 
     ref: Ref
@@ -58,6 +64,8 @@ class Details:
     changed: str
     steps: tuple[StepRecord, ...]
     nodes: list[Node]
+    notes: Mapping[str, str]
+    huge: bool
     rows: list[DiffRow]
     turns: tuple[Turn, ...]
     transcript: list[TranscriptRow] | None
@@ -72,6 +80,7 @@ def read_details(session: Session, wanted: Wanted) -> Details:
     parent = _parent(session, checkpoint)
     base = wanted.base or checkpoint.header.parent
     diff, marks, rows, problem = _compared(session, checkpoint, base, wanted)
+    huge = _is_huge(checkpoint)
     turns = conversation(shown.state)[1]
     return Details(
         ref=wanted.ref,
@@ -83,13 +92,29 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         problem=problem,
         changed=_changed(session, checkpoint, parent, diff if wanted.base is None and not wanted.swapped else None),
         steps=tuple(hidden_step(step, hiding) for step in session.steps(wanted.ref)),
-        nodes=state_nodes(shown.state, wanted.folds),
+        nodes=state_nodes(shown.state, Closed(wanted.folds) if huge else wanted.folds),
+        notes=_notes(checkpoint),
+        huge=huge,
         rows=rows,
         turns=turns,
         transcript=_transcript(turns, wanted),
         marks=marks,
         width=wanted.width or 0,
     )
+
+
+def _is_huge(checkpoint: Checkpoint) -> bool:
+    return (checkpoint.header.size or 0) > HUGE
+
+
+def _notes(checkpoint: Checkpoint) -> Mapping[str, str]:
+    """What is said of the state's keys: that one is put together from other rows; how large each is in a huge state."""
+    sizes = sizes_of(checkpoint.state) if _is_huge(checkpoint) else {}
+    rebuilt = dict.fromkeys(checkpoint.rebuilt, "rebuilt")
+    return {
+        key: "  ".join(filter(None, (rebuilt.get(key, ""), human_size(sizes[key]) if key in sizes else "")))
+        for key in {**rebuilt, **sizes}
+    }
 
 
 def _transcript(turns: tuple[Turn, ...], wanted: Wanted) -> list[TranscriptRow] | None:
@@ -113,6 +138,9 @@ def _compared(
     ref = checkpoint.header.ref
     if base is None:
         return (), (), [], "the first checkpoint: nothing to compare it with"
+    if _is_huge(checkpoint) and not wanted.asked:
+        size = human_size(checkpoint.header.size or 0)
+        return (), (), [DiffRow("more", text=f"not compared yet: this state has {size}")], ""
     try:
         marks = session.diff(ref, base)
         diff = session.diff(base, ref) if wanted.swapped else marks
@@ -120,7 +148,7 @@ def _compared(
     except (StoreError, DebuggerError) as error:
         return (), (), [], f"{error}. {error.hint}".strip()
     old, new = (checkpoint.state, other) if wanted.swapped else (other, checkpoint.state)
-    rows = hidden_rows(diff_rows(diff, old, new), (old, new), wanted.hiding) if diff else []
+    rows = hidden_rows(diff_rows(diff, old, new, wanted.rows), (old, new), wanted.hiding) if diff else []
     return diff, marks, rows, "" if diff else "nothing changed"
 
 

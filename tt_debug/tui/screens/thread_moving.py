@@ -12,6 +12,7 @@ from textual import on
 from textual.widgets import Input
 
 from tt_debug.redaction import Hidden
+from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph import GraphItem
 from tt_debug.tui.rows.line import next_event, place
 from tt_debug.tui.screens.thread_panels import ThreadPanels
@@ -149,7 +150,7 @@ class ThreadMoving(ThreadPanels):
         elif self.line and item.ref == self.line[-1] and item.ref != self.trunk and not item.ref.ns:
             self.lay_out(trunk=item.ref, select=item.ref)
         else:
-            self.views.named(self.tab).focus()
+            self.set_focus(self.views.named(self.tab))
 
     @on(RowView.Opened, "#state")
     @on(RowView.Opened, "#meta")
@@ -170,8 +171,20 @@ class ThreadMoving(ThreadPanels):
         row = diff.current()
         if row is None or row.kind == "rest":
             return
+        if row.kind == "more":
+            self._show_more()
+            return
         if not diff.toggle():
             self._to_state(row.path)
+
+    def _show_more(self) -> None:
+        """More changes of a long diff, or the diff of a large state."""
+        details = self.details
+        if details is not None and details.huge and details.ref not in self.asked_for:
+            self.asked_for.add(details.ref)
+        else:
+            self.diff_rows += LIMIT
+        self.follow_later()
 
     @on(RowView.Opened, "#messages")
     def _message_opened(self, event: RowView.Opened) -> None:
@@ -211,7 +224,7 @@ class ThreadMoving(ThreadPanels):
         self._searched = self.panel()
         box.add_class("-shown")
         box.value = ""
-        box.focus()
+        self.set_focus(box)
 
     @on(Input.Submitted, "#search")
     def _search_done(self, event: Input.Submitted) -> None:
@@ -225,7 +238,7 @@ class ThreadMoving(ThreadPanels):
 
     def _close_search(self) -> None:
         self.query_one("#search", Input).remove_class("-shown")
-        self._searched.focus()
+        self.set_focus(self._searched)
 
     _searched: RowView
 

@@ -16,8 +16,8 @@ from tt_debug.text import human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.screens.base import NARROW
-from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import Details
+from tt_debug.tui.screens.thread_following import ThreadFollowing
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.timeline import Timeline
 from tt_debug.tui.widgets.title_bar import Title
@@ -32,7 +32,7 @@ TABS: Final = (
 )
 
 
-class ThreadPanels(ThreadBase):
+class ThreadPanels(ThreadFollowing):
     """Graph, tabs, title and timeline."""
 
     tab = "diff"
@@ -67,14 +67,14 @@ class ThreadPanels(ThreadBase):
     def action_pane(self, number: int) -> None:
         """1 is the graph, the others are tabs."""
         if number == 1:
-            self.graph.focus()
+            self.set_focus(self.graph)
         elif 1 < number <= len(TABS) + 1:
             self.action_tab(TABS[number - 2][0])
 
     def action_tab(self, name: str) -> None:
         """Show a tab and give it the focus."""
         self.show_tab(name)
-        self.views.named(name).focus()
+        self.set_focus(self.views.named(name))
 
     def act_pane_next_tab(self) -> None:
         """The tab to the right."""
@@ -90,7 +90,7 @@ class ThreadPanels(ThreadBase):
         in_tab = self.focused is not None and self.focused.id == self.tab
         self.show_tab(names[(at + by) % len(names)])
         if in_tab:
-            self.views.named(self.tab).focus()
+            self.set_focus(self.views.named(self.tab))
 
     def show_tab(self, name: str) -> None:
         """Put a tab on top; the focus stays where it is unless its panel goes."""
@@ -101,7 +101,7 @@ class ThreadPanels(ThreadBase):
         for view in self.views:
             view.display = view.id in shown
         if focused in {each for each, _ in TABS} and focused not in shown:
-            self.views.named(self.tab).focus()
+            self.set_focus(self.views.named(self.tab))
         self.show_titles()
 
     def _on_top(self) -> set[str]:
@@ -228,6 +228,7 @@ class ThreadPanels(ThreadBase):
         if self.selected is not None and self.selected.ns:
             crumbs.append(f"{self.tt.glyphs.subgraph} {call_name(self.selected.ns)}")
         step, note = "", ""
+        self.trouble.show([header.problem] if header is not None and header.problem else [])
         if header is not None:
             last = self.view.headers[self.line[-1]].step if self.view is not None and self.line else None
             step = f"step {header.step}/{last}" if header.step is not None else f"{at + 1}/{count}"
@@ -268,7 +269,7 @@ class ThreadPanels(ThreadBase):
         self.mark_stale(False)
         self.pending = ""
         children = len(self.view.children(details.ref)) if self.view is not None else 0
-        self.views.state.show(details.checkpoint.state, details.nodes)
+        self.views.state.show(details.checkpoint.state, details.nodes, details.notes, huge=details.huge)
         self.views.state.mark(details.marks)
         self.views.diff.show_rows(details.rows, safe_text(details.problem))
         self.views.messages.show(details.turns, details.transcript, details.width)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from stores.model import Diff, Path, Value
 from tt_debug.tui.rows.pieces import Line, text_of
-from tt_debug.tui.rows.state import Node, NodeKey, chunk_of, marks_of, state_line, state_nodes
+from tt_debug.tui.rows.state import Closed, Node, NodeKey, chunk_of, marks_of, state_line, state_nodes
 from tt_debug.tui.widgets.piece_view import PieceView
 
 SEARCHED = 400
@@ -27,6 +27,8 @@ class StateView(PieceView):
         self._state: Mapping[str, Value] | None = None
         self._marks: dict[Path, str] = {}
         self._folds: dict[NodeKey, bool] = {}
+        self._notes: Mapping[str, str] = {}
+        self._huge = False
         self._problem = ""
 
     def empty_text(self) -> str:
@@ -45,11 +47,20 @@ class StateView(PieceView):
         self._problem, self._state, self.nodes = text, None, []
         self.set_rows(0)
 
-    def show(self, state: Mapping[str, Value], nodes: list[Node] | None = None) -> None:
-        """Show a state; the cursor goes to the same path, or the nearest one above it that is there."""
+    def show(
+        self,
+        state: Mapping[str, Value],
+        nodes: list[Node] | None = None,
+        notes: Mapping[str, str] | None = None,
+        *,
+        huge: bool = False,
+    ) -> None:
+        """Show a state; the cursor goes to the same path, or the nearest one above it that is there.
+
+        ``notes`` are said of its keys, at the right. Nothing of a ``huge`` state opens by itself."""
         here = self.current()
-        self._state, self._problem = state, ""
-        self.nodes = state_nodes(state, self._folds) if nodes is None else nodes
+        self._state, self._problem, self._notes, self._huge = state, "", notes or {}, huge
+        self.nodes = self._laid_out() if nodes is None else nodes
         self.set_rows(len(self.nodes), cursor=self._row_for(here.path, here.start) if here else 0)
 
     def mark(self, diff: Diff) -> None:
@@ -68,8 +79,11 @@ class StateView(PieceView):
         for depth in range(1, len(path)):
             self._folds[(path[:depth], -1)] = True
             self._folds[(path[:depth], chunk_of(self._state, path[: depth + 1]))] = True
-        self.nodes = state_nodes(self._state, self._folds)
+        self.nodes = self._laid_out()
         self.set_rows(len(self.nodes), cursor=self._row_for(path, -1))
+
+    def _laid_out(self) -> list[Node]:
+        return state_nodes(self._state or {}, Closed(self._folds) if self._huge else self._folds)
 
     def _row_for(self, path: Path, start: int) -> int:
         rows = {node.key: row for row, node in enumerate(self.nodes)}
@@ -115,7 +129,7 @@ class StateView(PieceView):
         if self._state is None:
             return
         self._folds[node.key] = opened
-        self.nodes = state_nodes(self._state, self._folds)
+        self.nodes = self._laid_out()
         self.set_rows(len(self.nodes), cursor=self._row_for(node.path, node.start))
 
     def search(self, text: str) -> list[int]:
@@ -127,4 +141,4 @@ class StateView(PieceView):
 
     def piece_line(self, row: int, width: int) -> Line:
         """The row in ``width`` cells."""
-        return state_line(self.nodes[row], width, self._marks, self.glyphs)
+        return state_line(self.nodes[row], width, self._marks, self.glyphs, self._notes)
