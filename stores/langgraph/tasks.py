@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import xxhash
+
 from stores.langgraph.identity import CALL_PATH, UPDATE_PATH
 from stores.langgraph.next import PULL, PUSH, Due, Place, node_of
 from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, RESUME, RETURN, START, WriteRow, mapping
@@ -180,7 +182,7 @@ def to_task(ran: Ran, decode: Callable[[WriteRow], Value]) -> Task:
         writes=tuple(Write(channel, value) for channel, value in values if channel not in (ERROR, INTERRUPT)),
         error=_error_text(error),
         interrupts=tuple(
-            _interrupt(item, turn)
+            _interrupt(item, ran.id, turn)
             for channel, value in values
             if channel == INTERRUPT
             for item in (value if isinstance(value, list) else [value])
@@ -213,11 +215,17 @@ def _fields(stored: Value) -> Mapping[str, Value]:
     return mapping(fields.get("kwargs")) if fields.get("lc") == 2 else fields
 
 
-def _interrupt(stored: Value, turn: int) -> Interrupt:
-    """One question; savers of several generations stored it with different fields."""
+def _interrupt(stored: Value, task: str, turn: int) -> Interrupt:
+    """One question; savers of several generations stored it with different fields.
+
+    Without an id it has the one that langgraph 0.4 makes of where it was asked, or its task's.
+    """
     fields = _fields(stored)
     if "value" not in fields:
-        return Interrupt("", stored, turn=turn)
-    schema = fields.get("response_schema")
-    name = fields.get("id") or fields.get("interrupt_id") or ""
+        return Interrupt(task, stored, turn=turn)
+    schema, where = fields.get("response_schema"), fields.get("ns")
+    name = fields.get("id") or fields.get("interrupt_id")
+    if not name:
+        place = "|".join(map(str, where)) if isinstance(where, list) else ""
+        name = xxhash.xxh3_128_hexdigest(place.encode()) if place else task
     return Interrupt(str(name), fields["value"], schema if isinstance(schema, dict) else None, turn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID, uuid5
 
 import pytest
+from xxhash import xxh3_128_hexdigest
 
 from stores.langgraph import tasks
 from stores.langgraph.next import Due, Place, due_tasks, learn
@@ -121,10 +122,11 @@ def test_an_edge_of_a_first_release_wakes_its_end() -> None:
 @pytest.mark.parametrize(
     ("stored", "expected"),
     [
-        ({"value": "q", "when": "during"}, Interrupt("", "q")),
+        ({"value": "q", "when": "during"}, Interrupt("t", "q")),
         ({"value": "q", "id": "i", "response_schema": {"type": "string"}}, Interrupt("i", "q", {"type": "string"})),
         ({"value": "q", "resumable": True, "ns": ["a:1"], "interrupt_id": "old"}, Interrupt("old", "q")),
-        ("bare", Interrupt("", "bare")),
+        ({"value": "q", "resumable": True, "ns": ["a:1", "b:2"]}, Interrupt(xxh3_128_hexdigest(b"a:1|b:2"), "q")),
+        ("bare", Interrupt("t", "bare")),
     ],
 )
 def test_questions_of_every_generation(stored: object, expected: Interrupt) -> None:

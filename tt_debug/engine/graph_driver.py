@@ -139,7 +139,7 @@ def arguments(job: Mapping[str, Any], graph: Any) -> dict[str, Any]:
 
 def answer(job: Mapping[str, Any], before: Standing) -> Any:
     """What goes in: nothing, or answers by the id of their question. Refuses an answer that nobody asked for."""
-    from langgraph.types import Command
+    from langgraph.types import Command, Interrupt
 
     answers = dict(job["answers"])
     ids = [question["approval"] for question in before.questions]
@@ -156,11 +156,13 @@ def answer(job: Mapping[str, Any], before: Standing) -> Any:
         raise Refused("usage", f"no open question has the id {', '.join(unknown)}", f"open: {', '.join(ids) or 'none'}")
     if not answers:
         return None
-    if all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers):
+    by_id = hasattr(Interrupt, "interrupt_id") and all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers)
+    # Before langgraph 0.6 an answer by id is forgotten when its task asks again.
+    if len(ids) == 1 and not (by_id and hasattr(Interrupt, "id")):
+        return Command(resume=answers[ids[0]])
+    if by_id:
         return Command(resume=answers)
-    if len(ids) > 1:
-        raise Refused("usage", f"{len(ids)} questions are open, and this release of LangGraph answers only one")
-    return Command(resume=answers[ids[0]])
+    raise Refused("usage", f"{len(ids)} questions are open, and this release of LangGraph answers only one")
 
 
 def nothing_to_run(run: Run) -> bool:

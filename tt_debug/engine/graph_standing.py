@@ -149,8 +149,21 @@ class Standing:
 def _questions(task: Any) -> Iterator[dict[str, Any]]:
     ns = task.state.config["configurable"].get("checkpoint_ns", "") if task.state else ""
     for interrupt in task.interrupts:
-        identity = getattr(interrupt, "id", None) or getattr(interrupt, "interrupt_id", "")
-        yield {"node": task.name, "approval": identity, "prompt": plain(interrupt.value), "ns": ns}
+        approval = _identity(interrupt, task.id)
+        yield {"node": task.name, "approval": approval, "prompt": plain(interrupt.value), "ns": ns}
+
+
+def _identity(interrupt: Any, task: str) -> str:
+    """A question's id, in releases without any the one that later ones make of where it was asked, or its task's."""
+    where = getattr(interrupt, "ns", None)
+    found = getattr(interrupt, "id", None) or (where and getattr(interrupt, "interrupt_id", None))
+    if found or not where:
+        return str(found or task)
+    with contextlib.suppress(ImportError):
+        from xxhash import xxh3_128_hexdigest
+
+        return str(xxh3_128_hexdigest("|".join(where).encode()))
+    return task
 
 
 def _lost(graph: Any, saver: Any, stored: Any, state: Any) -> set[str]:
