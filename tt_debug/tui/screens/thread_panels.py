@@ -12,7 +12,7 @@ from textual.content import Content
 
 from stores.model import Header, Ref
 from tt_debug.session.thread_view import call_name
-from tt_debug.text import counted, human_size, safe_text
+from tt_debug.text import human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.screens.base import NARROW
@@ -204,16 +204,16 @@ class ThreadPanels(ThreadFollowing):
         if self.read_so_far:
             return f"reading {self.read_so_far:,}{_of(total, self.read_so_far)} {dot} Esc stops"
         if self.view is None:
-            return counted(total, "checkpoint") if total else ""
+            return f"{total:,} checkpoints" if total else ""
         headers = self.view.headers
         if not self.whole and self.reading is None:
             key = self.tt.key_of("refresh")
             return f"stopped at {len(headers):,}{_of(total, len(headers))} {dot} {key} reads all"
         forks = len({ref.thread for ref in headers}) - 1
         folded = sum(item.kind in ("fold", "more") for item in self.graph.items)
-        words = counted(len(headers), "checkpoint")
+        words = f"{len(headers):,} checkpoints"
         if forks:
-            words += f" {dot} {counted(forks, 'fork')}"
+            words += f" {dot} {forks} fork{'' if forks == 1 else 's'}"
         return f"{words} ({folded} folded)" if folded and not self.narrow else words
 
     def show_place(self) -> None:
