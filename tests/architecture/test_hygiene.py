@@ -37,6 +37,12 @@ def test_no_document_that_a_clone_does_not_have() -> None:
     assert _lines(ELSEWHERE) == []
 
 
+def test_the_readme_shows_pictures_that_are_there() -> None:
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert shown
+    assert [name for name in shown if not (ROOT / name).is_file()] == []
+
+
 def test_the_top_level_stays_small() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     top = {name.split("/")[0] for name in listed.splitlines() if not name.startswith(".")}

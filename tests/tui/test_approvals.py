@@ -101,6 +101,16 @@ async def test_the_request_is_a_table_and_its_secret_is_hidden(session: FakeSess
         assert "Nothing runs until the thread is resumed." in " ".join(text.split())
 
 
+async def test_names_take_what_they_need_and_the_question_has_the_rest(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await opened(pilot, app)
+        row = "".join(segment.text for segment in view.build(0, 60))
+        asked = app.screen.query_one(ApprovalsView).current
+        assert asked is not None
+        assert f"{asked.question.thread}  {asked.question.node}  " in row
+
+
 async def test_approve_records_and_runs_nothing(session: FakeSession) -> None:
     app = app_over(session)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

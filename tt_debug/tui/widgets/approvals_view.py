@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from stores.runs import Approval
@@ -33,12 +34,16 @@ class ApprovalsView(RowView):
         self._rows: tuple[Waiting, ...] = ()
         self._now = datetime.now().astimezone()
         self._empty = ""
+        self._longest = 8, 8
 
     def show(self, rows: Sequence[Waiting], now: datetime, *, empty: str) -> None:
         """Show these questions; the cursor stays on its question when that is still open."""
         before = self.current
         self._rows, self._now, self._empty = tuple(rows), now, empty
         at = self._rows.index(before) if before in self._rows else None
+        asked = [row.question for row in self._rows]
+        name = max((cell_len(question.thread) for question in asked), default=8)
+        self._longest = name, max((cell_len(question.node) for question in asked), default=8)
         self.set_rows(len(self._rows), cursor=at)
 
     @property
@@ -52,7 +57,7 @@ class ApprovalsView(RowView):
 
     def build_header(self, width: int) -> Sequence[Segment]:
         """The names of the columns."""
-        name, node = _columns(width)
+        name, node = _columns(width, *self._longest)
         muted = self.ink("muted")
         line = self.line(width).add("    ").field("thread", name, muted).add("  ")
         line.field("asked by", node, muted).field("age", 6, muted, right=True)
@@ -61,7 +66,7 @@ class ApprovalsView(RowView):
     def build(self, row: int, width: int) -> Sequence[Segment]:
         """One question."""
         question = self._rows[row].question
-        name, node = _columns(width)
+        name, node = _columns(width, *self._longest)
         line = self.line(width).add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
         line.add(f"{self.glyphs.waiting} ", self.ink("warning")).field(question.thread, name, self.ink("strong")).add(
             "  "
@@ -74,6 +79,6 @@ class ApprovalsView(RowView):
         return line.segments()
 
 
-def _columns(width: int) -> tuple[int, int]:
-    """Cells of the thread's name and of the node's."""
-    return max(min(28, width // 3), 10), max(min(20, width // 5), 8)
+def _columns(width: int, name: int, node: int) -> tuple[int, int]:
+    """Cells of the thread's name and of the node's: what the longest needs, and the question has the rest."""
+    return max(min(name, 28, width // 3), 8), max(min(node, 20, width // 4), 8)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from textual.strip import Strip
+
 from stores.model import Diff
 from tt_debug.tui.rows.diff import change_line
 from tt_debug.tui.rows.pieces import Line, cut
@@ -31,6 +33,9 @@ class ChangesView(PieceView):
         # Tab passes over a list that has nothing to scroll.
         self.can_focus = len(changes) > IN_VIEW
         self.set_rows(len(changes), cursor=0)
+
+    def _cursor_strip(self, strip: Strip) -> Strip:
+        return super()._cursor_strip(strip) if self.can_focus else strip
 
     def piece_line(self, row: int, width: int) -> Line:
         """One change in ``width`` cells."""
