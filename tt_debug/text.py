@@ -35,6 +35,11 @@ SHORT: Final = 72
 """Cells up to which a container stays on one line."""
 
 
+def counted(number: int, word: str) -> str:
+    """A number of things: "1 fork", "2,304 forks"."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def one_line(value: Value, width: int = LONGEST) -> str:
     """Any value on one safe line of at most ``width`` cells: much like JSON, messages as a person would quote them."""
     message = _message(value)

@@ -124,6 +124,19 @@ async def test_at_80_cells_the_preview_shows_the_newest_messages_and_where_the_t
         assert "checkpoints" in title
 
 
+async def test_a_state_without_messages_is_not_called_messages() -> None:
+    session = FakeSession()
+    session.grow("alone", 1)
+    ref = session.heads["alone"]
+    session.checkpoints[ref] = replace(session.checkpoints[ref], state={"amount": 12})
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: "amount  12" in screen_text(app))
+        assert "2 State   ✓ done  1 checkpoint─" in screen_text(app)
+        assert "1 thread · 1 checkpoint " in screen_text(app)
+        assert "Last messages" not in screen_text(app)
+
+
 async def test_a_fork_of_the_preview_opens(session: FakeSession) -> None:
     app = app_over(session)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -88,7 +88,7 @@ async def test_the_form_and_the_question_too() -> None:
         await it.pilot.pause()
         assert harmless(it)
         await it.press("escape")
-        await it.press("2", "j", "j", "e")
+        await it.press("2", "g", "j", "e")
         await wait_for(it.pilot, lambda: isinstance(it.app.screen, EditDialog) and it.app.screen.is_mounted)
         await wait_for(it.pilot, lambda: not it.app.loader.busy)
         assert harmless(it)

@@ -116,9 +116,9 @@ async def test_its_steps_are_compared_with_each_other_and_with_the_root(tmp_path
         assert details is not None
         assert details.base is not None
         assert (details.base.ns, details.ref.ns.split(":")[0]) == ("", "mid")
-        assert details.rows
+        assert details.compared.rows
         await it.press("1", "space", "full_stop", "space")
-        assert details.problem == ""
+        assert details.compared.empty == ""
 
 
 async def test_each_call_of_one_that_keeps_its_state_stands_under_its_caller(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tt_debug.session.session import Session
 from tt_debug.tui import listings, watch
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.screens import thread_following
+from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 from tt_debug.tui.watch import Watch
 
@@ -143,6 +144,16 @@ async def test_escape_stops_it_and_keeps_what_is_there(tmp_path: Path, monkeypat
         await pilot.press("r")
         await wait_for(pilot, lambda: screen.reading is None and screen.whole)
         assert len(screen.view.headers) > 20
+
+
+async def test_leaving_meanwhile_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with slow_thread(tmp_path, monkeypatch, (80, 24)) as (app, pilot, screen, held):
+        await pilot.press("q")
+        await wait_for(pilot, lambda: not screen.is_attached)
+        held.gate.set()
+        await settled(pilot, app)
+        assert held.pages <= 3
+        assert isinstance(app.screen, HomeScreen)
 
 
 async def test_folding_meanwhile_does_not_end_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

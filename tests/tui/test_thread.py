@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -156,11 +155,11 @@ async def test_a_pinned_checkpoint_is_what_state_and_diff_are_compared_with() ->
         assert it.screen.details is not None
         assert it.screen.details.base == pinned
         assert "A 24 agent → 21 tools" in it.text
-        before = it.screen.details.diff
+        before = it.screen.details.compared.diff
         await it.press("percent_sign")
         assert "A 21 tools → 24 agent" in it.text
-        assert len(it.screen.details.diff) == len(before)
-        assert it.screen.details.diff != before
+        assert len(it.screen.details.compared.diff) == len(before)
+        assert it.screen.details.compared.diff != before
         await it.press("0", "space")
         assert it.screen.pin is None
 
@@ -355,22 +354,6 @@ async def test_the_commands_say_what_is_on_screen(monkeypatch: pytest.MonkeyPatc
         assert copied[-1] == f"tt-debug diff /tmp/demo.db trip-planner@{ref.id}"
         await it.press("2", "j", "Y")
         assert copied[-1] == f"tt-debug show /tmp/demo.db trip-planner@{ref.id} --path 'messages[0]'"
-
-
-async def test_copying_sends_small_things_and_writes_large_ones_to_a_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    session = TripSession()
-    session.add("large", {"text": "x" * 100_000, "n": 7})
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    async with thread_screen("large", session=session) as it:
-        copied: list[str] = []
-        monkeypatch.setattr(it.app, "copy_to_clipboard", copied.append)
-        await it.press("2", "j", "y")
-        assert copied == ["7"]
-        await it.press("k", "y")
-        assert len(copied) == 1
-        assert [len(path.read_text()) for path in tmp_path.iterdir()] == [100_002]
 
 
 async def test_a_thread_of_two_thousand_steps_opens_and_moves() -> None:

@@ -283,7 +283,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
         hint="approvals",
         rank=50,
     ),
-    Action("copy", "Copy", ("y",), "Copy what the cursor is on: a value, a message, a checkpoint's id.", ("thread",)),
+    Action(
+        "copy",
+        "Copy…",
+        ("y",),
+        "Copy what the cursor is on: a value, its path, JSON, a message, an id, the report of a failure.",
+        ("home", "thread", "approvals"),
+    ),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
     Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),
     Action(

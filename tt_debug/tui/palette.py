@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.widgets import Input
 
-from tt_debug.text import safe_text
+from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import Safety, for_screen, shown_key
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def threads(app: TtDebugApp, query: str) -> Iterator[Entry]:
                 return
             if pattern.search(info.thread):
                 shown += 1
-                note = f"{info.status} · {info.checkpoints} checkpoints · {listing.store.label}"
+                note = f"{info.status} · {counted(info.checkpoints, 'checkpoint')} · {listing.store.label}"
                 yield Entry(
                     safe_text(info.thread), partial(app.show_thread, listing.store, info.thread), safe_text(note)
                 )

@@ -20,7 +20,7 @@ from textual.widgets import Checkbox, Input, Static, TextArea
 from stores.model import Diff
 from stores.paths import format_path
 from tt_debug.session.hiding import hidden_changes
-from tt_debug.text import safe_text
+from tt_debug.text import counted, safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
 from tt_debug.tui.draft import HIGHLIGHTED, Draft, EditOutcome, EditTarget, read_text
 from tt_debug.tui.messages import Failed
@@ -199,7 +199,7 @@ class EditDialog(Dialog[EditOutcome]):
         if not self._target.values:
             return
         glyphs = self.tt.glyphs
-        count = f"{len(changes)} change{'' if len(changes) == 1 else 's'}" if changes else "no change yet"
+        count = counted(len(changes), "change") if changes else "no change yet"
         self.query_one("#verdict", Static).update(Content(f"{glyphs.done} valid {glyphs.dot} {count}"))
         self.query_one("#verdict").remove_class("-bad")
         target = self._target

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from stores.model import MISSING, Change, Diff, Path, Tagged, Value
 from stores.paths import format_path
-from tt_debug.text import safe_text
+from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
@@ -99,7 +99,7 @@ def diff_rows(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value], li
     touched = {change.path[0] for change in diff if change.path}
     same = sum(key not in touched for key in new)
     if same:
-        rows.append(DiffRow("rest", text=f"{same} key{'' if same == 1 else 's'} unchanged"))
+        rows.append(DiffRow("rest", text=f"{counted(same, 'key')} unchanged"))
     return rows
 
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import GraphRow, call_name
-from tt_debug.text import human_age, human_size, safe_text
+from tt_debug.text import counted, human_age, human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.graph_columns import Columns
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
@@ -304,7 +304,7 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
         sign = status_glyph(item.status, glyphs)
         pieces.append(Piece(f"{sign} {safe_text(item.status)}", status_ink(item.status)))
     if item.kind == "fold" and not item.call:
-        steps = f"  {item.hidden} step{'' if item.hidden == 1 else 's'}"
+        steps = f"  {counted(item.hidden, 'step')}"
         forks = f" {glyphs.dot} {item.branches} branches" if item.branches > 1 else ""
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
-from tt_debug.text import human_age, safe_text
+from tt_debug.text import counted, human_age, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import summary
 from tt_debug.tui.rows.pieces import Line, Piece, wrap
@@ -23,6 +23,11 @@ MATTER_LINES = 4
 def problem_lines(problem: str, width: int) -> list[Line]:
     """Why there is no preview."""
     return wrap((Piece(safe_text(problem), "error"),), width)
+
+
+def has_messages(checkpoint: Checkpoint) -> bool:
+    """Whether the preview shows messages, and not the state."""
+    return bool(conversation(checkpoint.state)[1])
 
 
 def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
@@ -67,7 +72,7 @@ def fork_lines(
                 Piece(f"{glyphs.branch}{glyphs.stub} ", "muted"),
                 Piece(f"{safe_text(child.thread)}  ", "plain"),
                 Piece(f"{status_glyph(child.status, glyphs)} {child.status}", status_ink(child.status)),
-                Piece(f"  {child.checkpoints} checkpoints  {age}", "muted"),
+                Piece(f"  {counted(child.checkpoints, 'checkpoint')}  {age}", "muted"),
             )
         )
         names.append(child.thread)
@@ -97,6 +102,6 @@ def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) 
     return (
         Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
         Piece(waits, "muted"),
-        Piece(f"  {info.checkpoints} checkpoints", "muted"),
-        Piece(f"  {forks} fork{'' if forks == 1 else 's'}" if forks else "", "muted"),
+        Piece(f"  {counted(info.checkpoints, 'checkpoint')}", "muted"),
+        Piece(f"  {counted(forks, 'fork')}" if forks else "", "muted"),
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.redaction import Hidden
-from tt_debug.text import human_size, safe_text
+from tt_debug.text import counted, human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain, summary
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
@@ -122,9 +122,9 @@ def count_text(value: Value) -> str:
     """What a container holds: "6 items", "3 keys"; empty for a scalar."""
     inner = plain(value)
     if isinstance(inner, Mapping):
-        return f"{len(inner)} key{'' if len(inner) == 1 else 's'}"
+        return counted(len(inner), "key")
     if isinstance(inner, (list, tuple)):
-        return f"{len(inner):,} item{'' if len(inner) == 1 else 's'}"
+        return counted(len(inner), "item")
     if isinstance(inner, Partial):
         return f"{len(inner.writes)} writes"
     return ""

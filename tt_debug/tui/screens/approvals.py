@@ -22,7 +22,9 @@ from stores.runs import Approval
 from tt_debug.session.answers import Answer
 from tt_debug.session.hiding import hidden_question
 from tt_debug.tui.actions import Action, bindings
+from tt_debug.tui.copying import Copyable
 from tt_debug.tui.dialogs.answer import AnswerDialog, How
+from tt_debug.tui.draft import as_text
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.request import request_lines
 from tt_debug.tui.screens.base import BaseScreen
@@ -185,6 +187,15 @@ class ApprovalsScreen(BaseScreen):
         self.act_refresh()
         if event.answer.resume:
             self.tt.show_thread(store, question.thread, event.header.ref, then="run.continue")
+
+    def copyables(self) -> list[Copyable]:
+        """The question under the cursor: what it asks, its id, its thread."""
+        row = self.query_one(ApprovalsView).current
+        if row is None:
+            return []
+        question = row.question
+        asked = Copyable("j", "question", lambda: as_text(question.prompt))
+        return [asked, Copyable("i", "id", lambda: question.id), Copyable("t", "thread", lambda: question.thread)]
 
     # --- looking
 

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.screens.everywhere import EverywhereActions
+from tt_debug.tui.screens.copying import CopyingActions
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.row_view import RowView
@@ -29,7 +29,7 @@ NARROW = 100
 """Cells below which there is one column, and borders are rules."""
 
 
-class BaseScreen(EverywhereActions):
+class BaseScreen(CopyingActions):
     """A full screen. Subclasses set ``WHERE``, take their keys from ``bindings(WHERE)``, compose their middle in
     `compose_body`, and have a method ``act_<id>`` for each action of theirs; `refusal` says why one cannot be done."""
 

@@ -22,10 +22,18 @@ from stores.model import Checkpoint, Ref, Status, ThreadInfo
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_checkpoint, hidden_thread
 from tt_debug.session.session import Session
-from tt_debug.text import safe_text
+from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import bindings
+from tt_debug.tui.copying import Copyable, report
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.home import detail_lines, fork_lines, preview_lines, problem_lines, summary_line
+from tt_debug.tui.rows.home import (
+    detail_lines,
+    fork_lines,
+    has_messages,
+    preview_lines,
+    problem_lines,
+    summary_line,
+)
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
 from tt_debug.tui.screens.base import NARROW, BaseScreen
 from tt_debug.tui.widgets.banner import Banner
@@ -70,6 +78,7 @@ class HomeScreen(BaseScreen):
         self._order = 0
         self._rest: Timer | None = None
         self._complete = False
+        self._failure = ""
 
     def compose_body(self) -> ComposeResult:
         """The list and its preview."""
@@ -108,7 +117,8 @@ class HomeScreen(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """A preview that could not be read says so in its panel."""
         if event.kind == "preview":
-            self._say_in_preview(event.told)
+            self._failure = event.told
+            self._say_in_preview(f"{event.told}  {self.tt.glyphs.dot} {self.tt.key_of('copy')} copies a report")
             return
         super().show_failure(event)
 
@@ -151,7 +161,8 @@ class HomeScreen(BaseScreen):
         for number, listing in enumerate(self.tt.listings):
             if several or listing.problem:
                 kind = listing.store.session.info.kind
-                told = f": {listing.problem}" if listing.problem else f" · {kind} · {len(listing.threads)} threads"
+                count = counted(len(listing.threads), "thread")
+                told = f": {listing.problem}" if listing.problem else f" · {kind} · {count}"
                 text = f"{listing.store.label}{told}"
                 yield ThreadRow(number, text=text, problem=bool(listing.problem))
             forks = _forks(listing.threads)
@@ -175,12 +186,28 @@ class HomeScreen(BaseScreen):
         checkpoints = sum(info.checkpoints for info in threads)
         title = Title(
             crumbs=(" + ".join(store.label for store in stores),),
-            note=f"{kind}{len(threads):,} threads · {checkpoints:,} checkpoints",
+            note=f"{kind}{counted(len(threads), 'thread')} · {counted(checkpoints, 'checkpoint')}",
             waiting=sum(info.status == Status.WAITING for info in threads),
             failed=sum(info.status == Status.FAILED for info in threads),
             read_only=self.tt.read_only,
         )
         self.show_title(title)
+
+    def copyables(self) -> list[Copyable]:
+        """The thread under the cursor by its name and its head, and what could not be read of it."""
+        row = self.query_one(ThreadsView).current
+        if row is None:
+            return []
+        listing, info = self.tt.listings[row.store], row.info
+        store = listing.store.session.info
+        failure = listing.problem or self._failure
+        place = {"store": f"{store.kind} {store.url}", "thread": info.thread if info is not None else ""}
+        found = [Copyable("r", "report", lambda: report(place, failure))] if failure else []
+        if info is not None:
+            found.append(Copyable("t", "thread", lambda: info.thread))
+            if (head := info.head) is not None:
+                found.append(Copyable("i", "head's id", lambda: head.id))
+        return [*found, Copyable("s", "store", lambda: store.url)]
 
     def act_list_order(self) -> None:
         """The next order."""
@@ -234,9 +261,10 @@ class HomeScreen(BaseScreen):
         self.query_one("#forks", Panel).show(forks, [(row.store, key) for key in keys])
         info = hidden_thread(row.info, self.tt.redaction)
         self.query_one("#details", Panel).show(detail_lines(info, listing.store.session.info))
-        head = row.info.head
+        head, self._failure = row.info.head, ""
         if head is None:
-            self._say_in_preview("this thread has no checkpoint")
+            some = "its head is not known; Enter shows what there is"
+            self._say_in_preview(some if row.info.checkpoints else "this thread has no checkpoint")
             return
         load = partial(read_hidden, listing.store.session, head, self.tt.redaction)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
@@ -247,15 +275,16 @@ class HomeScreen(BaseScreen):
         if row is None or row.info is None or (row.store, row.info.thread) != (event.store, event.thread):
             return
         panel = self.query_one("#messages", Panel)
-        panel.border_title = self._preview_title(row)
+        name = PREVIEW if has_messages(event.checkpoint) else "2 State"
+        panel.border_title = self._preview_title(row, name)
         panel.show(preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs), at_end=True)
 
-    def _preview_title(self, row: ThreadRow) -> Content:
+    def _preview_title(self, row: ThreadRow, name: str) -> Content:
         """In a narrow terminal, which has no room for the details, also where the thread stands."""
         if row.info is None or not self.has_class("-narrow"):
-            return Content(PREVIEW)
+            return Content(name)
         summary = summary_line(row.info, row.forks, self.tt.glyphs, self.tt.key_of("inbox"))
-        line = (Piece(f"{PREVIEW}   "), *summary)
+        line = (Piece(f"{name}   "), *summary)
         return Content(text_of(cut(line, self.size.width - 4, self.tt.glyphs.ellipsis)))
 
     def _say_in_preview(self, problem: str) -> None:

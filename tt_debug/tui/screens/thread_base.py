@@ -65,6 +65,8 @@ class ThreadBase(BaseScreen):
         self.diff_rows = LIMIT
         self.by_time = False
         self.details: Details | None = None
+        self.failures: dict[str, str] = {}
+        """What could not be read, by the id of the panel it is said in."""
         self.facts = RowFacts({}, {})
         self.line: tuple[Ref, ...] = ()
         self.places: dict[Ref, int] = {}
@@ -102,16 +104,22 @@ class ThreadBase(BaseScreen):
         if self.reading is not None:
             self.reading.stop()  # its answer would no longer be taken
         watch = self.reading = Watch()
+        loader = self.tt.loader  # a reading may outlive this screen, which then knows no app
 
         def tell(read: int, reading: Reading | None = None) -> None:
-            self.tt.loader.post(self, PartRead(watch, read, reading))
+            loader.post(self, PartRead(watch, read, reading))
 
         def part(reading: Reading) -> None:
             tell(len(reading.view.headers), reading)
 
-        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, self.tt.loader.give_way)
+        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way)
         work = partial(read_thread, self.session, asked)
-        self.tt.loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
+        loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
+
+    def on_unmount(self) -> None:
+        """Nobody waits for the rest."""
+        if self.reading is not None:
+            self.reading.stop()
 
     @on(PartRead)
     def _part_read(self, event: PartRead) -> None:

@@ -18,6 +18,7 @@ from tt_debug.session.hiding import hidden_changes, hidden_checkpoint, hidden_st
 from tt_debug.session.session import Session
 from tt_debug.text import human_size
 from tt_debug.tui.glyphs import Glyphs
+from tt_debug.tui.messages import told
 from tt_debug.tui.rows.diff import LIMIT, DiffRow, changed_keys, diff_rows
 from tt_debug.tui.rows.sizes import HUGE, sizes_of
 from tt_debug.tui.rows.state import Closed, Node, NodeKey, state_nodes
@@ -47,10 +48,22 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """A diff as it is shown, with its rows, and the one that marks the state. ``empty`` is said where it has none;
+    ``failed`` when that is because it could not be made."""
+
+    diff: Diff = ()
+    marks: Diff = ()
+    rows: Sequence[DiffRow] = ()
+    empty: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Everything the panels show, its secrets hidden; ``state`` alone is as it is stored, to be edited and copied.
 
-    ``base`` is None at a root; ``problem`` says why there is no diff. ``notes`` are said of the state's keys, of which
+    ``base`` is None at a root. ``notes`` are said of the state's keys, of which
     none opens by itself when it is ``huge``.
     """
 
@@ -59,17 +72,14 @@ class Details:
     state: Mapping[str, Value]
     parent: Checkpoint | None
     base: Ref | None
-    diff: Diff
-    problem: str
+    compared: Compared
     changed: str
     steps: tuple[StepRecord, ...]
     nodes: list[Node]
     notes: Mapping[str, str]
     huge: bool
-    rows: list[DiffRow]
     turns: tuple[Turn, ...]
     transcript: list[TranscriptRow] | None
-    marks: Diff
     width: int
 
 
@@ -79,7 +89,8 @@ def read_details(session: Session, wanted: Wanted) -> Details:
     shown = hidden_checkpoint(checkpoint, hiding)
     parent = _parent(session, checkpoint)
     base = wanted.base or checkpoint.header.parent
-    diff, marks, rows, problem = _compared(session, checkpoint, base, wanted)
+    compared = _compared(session, checkpoint, base, wanted)
+    plain = wanted.base is None and not wanted.swapped
     huge = _is_huge(checkpoint)
     turns = conversation(shown.state)[1]
     return Details(
@@ -88,17 +99,14 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         state=checkpoint.state,
         parent=None if parent is None else replace(parent, tasks=_hidden_tasks(parent, hiding)),
         base=base,
-        diff=diff,
-        problem=problem,
-        changed=_changed(session, checkpoint, parent, diff if wanted.base is None and not wanted.swapped else None),
+        compared=compared,
+        changed=_changed(session, checkpoint, parent, compared.diff if plain else None),
         steps=tuple(hidden_step(step, hiding) for step in session.steps(wanted.ref)),
         nodes=state_nodes(shown.state, Closed(wanted.folds) if huge else wanted.folds),
         notes=_notes(checkpoint),
         huge=huge,
-        rows=rows,
         turns=turns,
         transcript=_transcript(turns, wanted),
-        marks=marks,
         width=wanted.width or 0,
     )
 
@@ -131,25 +139,22 @@ def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
         return None
 
 
-def _compared(
-    session: Session, checkpoint: Checkpoint, base: Ref | None, wanted: Wanted
-) -> tuple[Diff, Diff, list[DiffRow], str]:
-    """The diff as it is to be shown, the one that marks the state, its rows, or the reason why there is none."""
+def _compared(session: Session, checkpoint: Checkpoint, base: Ref | None, wanted: Wanted) -> Compared:
     ref = checkpoint.header.ref
     if base is None:
-        return (), (), [], "the first checkpoint: nothing to compare it with"
+        return Compared(empty="the first checkpoint: nothing to compare it with")
     if _is_huge(checkpoint) and not wanted.asked:
         size = human_size(checkpoint.header.size or 0)
-        return (), (), [DiffRow("more", text=f"not compared yet: this state has {size}")], ""
+        return Compared(rows=[DiffRow("more", text=f"not compared yet: this state has {size}")])
     try:
         marks = session.diff(ref, base)
         diff = session.diff(base, ref) if wanted.swapped else marks
         other = session.load(base).state
     except (StoreError, DebuggerError) as error:
-        return (), (), [], f"{error}. {error.hint}".strip()
+        return Compared(empty=told(str(error), error.hint), failed=True)
     old, new = (checkpoint.state, other) if wanted.swapped else (other, checkpoint.state)
     rows = hidden_rows(diff_rows(diff, old, new, wanted.rows), (old, new), wanted.hiding) if diff else []
-    return diff, marks, rows, "" if diff else "nothing changed"
+    return Compared(diff, marks, rows, "" if diff else "nothing changed")
 
 
 def hidden_rows(rows: list[DiffRow], sides: tuple[Value, ...], hiding: Redaction) -> list[DiffRow]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -25,19 +24,22 @@ from stores.model import Diff, Header, Path, Ref
 from stores.paths import format_path, get_path
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.session.session import Session
+from tt_debug.tui.copying import Copyable, kept_in_file, of_value, report
 from tt_debug.tui.dialogs.base import Choice
 from tt_debug.tui.dialogs.edit import EditDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
-from tt_debug.tui.draft import EDITABLE, EditOutcome, EditTarget, as_text
+from tt_debug.tui.draft import EDITABLE, EditOutcome, EditTarget
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.message import as_message
+from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.thread_moving import ThreadMoving
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.messages_view import MessagesView
+from tt_debug.tui.widgets.piece_view import PieceView
+from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
 
-CLIPBOARD: Final = 65_536
-"""Bytes: terminals drop a longer OSC 52 sequence without a word."""
+LINE: Final = 4000
+"""Cells of a line that is copied."""
 Suspend = Callable[[], AbstractContextManager[None]]
 
 KEPT_IN_VIEW: Final = 12
@@ -193,25 +195,41 @@ class ThreadEditing(ThreadMoving):
 
     # --- copying
 
-    def act_copy(self) -> None:
-        """Copy what the cursor is on: a value as JSON, a message's text, a checkpoint's id."""
-        if self.selected is None:
-            return
-        panel, path = self.panel(), self._path()
-        text, what = self.selected.id, "checkpoint id"
-        if self.details is not None and self.details.ref == self.selected and (path or panel.id == "state"):
-            value = get_path(self.details.checkpoint.state, path) if path else dict(self.details.checkpoint.state)
-            message = as_message(value)
-            if message is not None and isinstance(panel, MessagesView):
-                text, what = message.text, "message"
-            else:
-                text, what = as_text(value), format_path(path) or "state"
-        if len(text.encode("utf-8", "surrogatepass")) <= CLIPBOARD:
-            self.app.copy_to_clipboard(text)
-            self.say(f"{what}: sent to the terminal's clipboard")
-            return
-        name = kept_in_file(text)
-        self.say(f"{what} is too long for a terminal's clipboard: written to {name}")
+    def copyables(self) -> list[Copyable]:
+        """What the cursor is on, as a value, a message, JSON, a path; the row as it is shown; the checkpoint's id."""
+        panel, selected = self.panel(), self.selected
+        found: list[Copyable] = []
+        failure = self.failures.get(str(panel.id)) if panel.row_count == 0 else None
+        if failure is not None:
+            found.append(Copyable("r", "report", lambda: report(self._place(selected), failure)))
+        if selected is None:
+            return [*found, Copyable("t", "thread", lambda: self.thread)]
+        if self.details is not None and self.details.ref == selected:
+            found += self._value_copies(panel)
+        if isinstance(panel, PieceView) and panel is not self.graph and panel.row_count:
+            row = panel.cursor
+            found.append(Copyable("l", "this line", lambda: text_of(panel.piece_line(row, LINE)).strip()))
+        found.append(Copyable("i", "checkpoint id", lambda: selected.id))
+        found.append(Copyable("a", "address", lambda: f"{selected.thread}@{selected.id}"))
+        return found
+
+    def _value_copies(self, panel: RowView) -> list[Copyable]:
+        details, path = self.details, self._path()
+        if details is None or not (path or panel.id in ("state", "graph")):
+            return []
+        state = dict(details.checkpoint.state)
+        try:
+            return of_value(get_path(state, path) if path else state, path)
+        except LookupError:
+            # A removed value: the diff has it, the state no longer.
+            return [Copyable("p", "path", lambda: format_path(path))]
+
+    def _place(self, ref: Ref | None) -> dict[str, str]:
+        info = self.session.info
+        place = {"store": f"{info.kind} {info.url}", "thread": self.thread if ref is None else ref.thread}
+        if ref is not None:
+            place |= {"checkpoint": ref.id}
+        return {**place, "namespace": ref.ns} if ref is not None and ref.ns else place
 
     def store_word(self) -> str:
         """The store as one word of a command line, without a password."""
@@ -266,14 +284,6 @@ def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
     name = f" --to {shlex.quote(outcome.thread)}" if outcome.thread else ""
     adopt = f" --adopt {shlex.quote(str(outcome.adopt))}" if outcome.adopt is not None else ""
     return f"tt-debug fork {store_word} {ref}{name}{sets}{adopt}"
-
-
-def kept_in_file(text: str) -> str:
-    """Write a text to a file of its own and give its name."""
-    number, name = tempfile.mkstemp(prefix="tt-debug-", suffix=".json")
-    with os.fdopen(number, "w", encoding="utf-8", errors="surrogatepass") as file:
-        file.write(text)
-    return name
 
 
 def edited(editor: str, text: str, suspend: Suspend) -> str:

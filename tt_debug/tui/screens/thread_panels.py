@@ -12,7 +12,7 @@ from textual.content import Content
 
 from stores.model import Header, Ref
 from tt_debug.session.thread_view import call_name
-from tt_debug.text import human_size, safe_text
+from tt_debug.text import counted, human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
 from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.screens.base import NARROW
@@ -174,7 +174,7 @@ class ThreadPanels(ThreadFollowing):
         return step if most < 20 else safe_text(f"{step} {node}"[:most])
 
     def _counts(self) -> str:
-        return counts_text(self.details.diff) if self.details is not None else ""
+        return counts_text(self.details.compared.diff) if self.details is not None else ""
 
     def _subtitle(self) -> str:
         if self.pending and not self.narrow:
@@ -204,16 +204,16 @@ class ThreadPanels(ThreadFollowing):
         if self.read_so_far:
             return f"reading {self.read_so_far:,}{_of(total, self.read_so_far)} {dot} Esc stops"
         if self.view is None:
-            return f"{total:,} checkpoints" if total else ""
+            return counted(total, "checkpoint") if total else ""
         headers = self.view.headers
         if not self.whole and self.reading is None:
             key = self.tt.key_of("refresh")
             return f"stopped at {len(headers):,}{_of(total, len(headers))} {dot} {key} reads all"
         forks = len({ref.thread for ref in headers}) - 1
         folded = sum(item.kind in ("fold", "more") for item in self.graph.items)
-        words = f"{len(headers):,} checkpoints"
+        words = counted(len(headers), "checkpoint")
         if forks:
-            words += f" {dot} {forks} fork{'' if forks == 1 else 's'}"
+            words += f" {dot} {counted(forks, 'fork')}"
         return f"{words} ({folded} folded)" if folded and not self.narrow else words
 
     def show_place(self) -> None:
@@ -268,14 +268,20 @@ class ThreadPanels(ThreadFollowing):
         """Fill every panel."""
         self.mark_stale(False)
         self.pending = ""
+        compared = details.compared
+        self.failures = {"diff": compared.empty} if compared.failed else {}
         children = len(self.view.children(details.ref)) if self.view is not None else 0
         self.views.state.show(details.checkpoint.state, details.nodes, details.notes, huge=details.huge)
-        self.views.state.mark(details.marks)
-        self.views.diff.show_rows(details.rows, safe_text(details.problem))
+        self.views.state.mark(compared.marks)
+        empty = safe_text(compared.empty)
+        self.views.diff.show_rows(list(compared.rows), self._with_report(empty) if compared.failed else empty)
         self.views.messages.show(details.turns, details.transcript, details.width)
         self.views.writes.show(details.checkpoint, details.parent, details.steps)
         self.views.meta.show_checkpoint(details.checkpoint, children)
         self.show_titles()
+
+    def _with_report(self, text: str) -> str:
+        return f"{text}  {self.tt.glyphs.dot} {self.tt.key_of('copy')} copies a report"
 
     def show_problem(self, kind: str, text: str) -> None:
         """A checkpoint that cannot be read says so in its panels; the graph lives on."""
@@ -288,8 +294,10 @@ class ThreadPanels(ThreadFollowing):
         self.details = None
         self.pending = ""
         self.mark_stale(False)
-        for view in (self.views.state, self.views.diff, self.views.messages, self.views.writes, self.views.meta):
-            view.show_problem(shown)
+        views = (self.views.state, self.views.diff, self.views.messages, self.views.writes, self.views.meta)
+        self.failures = {str(view.id): text for view in (self.graph, *views)}
+        for view in views:
+            view.show_problem(self._with_report(shown))
         self.show_titles()
 
 
