@@ -177,6 +177,14 @@ async def test_searching_in_the_graph_wraps_and_esc_forgets_it() -> None:
         assert it.step == 23
 
 
+async def test_what_is_said_is_not_said_again_while_it_stands_there() -> None:
+    async with thread_screen() as it:
+        await it.press("full_stop", "full_stop", "full_stop")
+        assert it.told.count("this is the end of the line") == 1
+        await it.press("g", "comma")
+        assert "this is the first checkpoint of the line" in it.told
+
+
 async def test_keys_sent_at_once_mean_what_they_mean_one_by_one() -> None:
     async with thread_screen() as it:
         # As a terminal sends them: in one go.

@@ -32,9 +32,11 @@ class EverywhereActions(Screen[None]):
         return self.app
 
     def say(self, text: str, *, severity: str = "information") -> None:
-        """A toast, the text made safe and never read as markup."""
+        """A toast, the text made safe and never read as markup; one that is shown already is not shown twice."""
         level = severity if severity in ("information", "warning", "error") else "information"
-        self.notify(safe_text(text), severity=level, markup=False)  # type: ignore[arg-type]
+        shown = safe_text(text)
+        if all(toast.message != shown for toast in self.app._notifications):
+            self.notify(shown, severity=level, markup=False)  # type: ignore[arg-type]
 
     def show_title(self, title: Title) -> None:
         """Say where this is; that secrets are shown is said on every screen."""
