@@ -16,6 +16,7 @@ from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.screens.help import HelpScreen, sections
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
+from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.stores import StoresScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -26,6 +27,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "stores": StoresScreen,
     "help": HelpScreen,
     "log": LogScreen,
+    "pager": PagerScreen,
 }
 
 

@@ -93,12 +93,12 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Search",
         ("slash",),
         "Search steps, nodes and ids, or the panel that has the focus.",
-        ("thread",),
+        ("thread", "pager"),
         hint="search",
         rank=70,
     ),
-    Action("search.next", "Next hit", ("n",), "The next hit of the search.", ("thread",)),
-    Action("search.back", "Previous hit", ("N",), "The hit before.", ("thread",)),
+    Action("search.next", "Next hit", ("n",), "The next hit of the search.", ("thread", "pager")),
+    Action("search.back", "Previous hit", ("N",), "The hit before.", ("thread", "pager")),
     Action(
         "mark.a",
         "Pin A here",
@@ -219,6 +219,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("thread",),
     ),
     Action("row.unfold", "Unfold", ("l", "right"), "Unfold the branch or value.", ("thread",)),
+    # --- a long text
+    Action("page.back", "Page before", ("comma",), "The page before.", ("pager",), hint="page", rank=80),
+    Action("page.next", "Next page", ("full_stop",), "The next page.", ("pager",), hint="page", rank=80),
     # --- approvals
     Action(
         "answer.approve",
@@ -288,7 +291,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Copy…",
         ("y",),
         "Copy what the cursor is on: a value, its path, JSON, a message, an id, the report of a failure.",
-        ("home", "thread", "approvals"),
+        ("home", "thread", "approvals", "pager"),
     ),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
     Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),

@@ -6,19 +6,29 @@ Owns what a move means; where the cursor then is, the panels follow by themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from textual import on
 from textual.widgets import Input
 
+from stores.model import Opaque, Path
+from stores.paths import format_path
 from tt_debug.redaction import Hidden
+from tt_debug.tui.copying import hex_text
 from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph import GraphItem
 from tt_debug.tui.rows.line import next_event, place
+from tt_debug.tui.rows.pieces import VALUE_CELLS
+from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread_panels import ThreadPanels
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
+
+PAGED: Final = 50_000
+"""Characters of a message from which on it is shown by pages, not in the conversation."""
+HEXED: Final = 1_000_000
+"""Bytes that are shown in hex."""
 
 
 @runtime_checkable
@@ -156,12 +166,24 @@ class ThreadMoving(ThreadPanels):
     @on(RowView.Opened, "#meta")
     def _value_opened(self, event: RowView.Opened) -> None:
         event.stop()
-        if isinstance(event.view, StateView) and not event.view.toggle():
-            node = event.view.current()
-            hidden = node is not None and isinstance(node.value, Hidden)
-            secret, edit = self.tt.key_of("secrets"), self.tt.key_of("edit")
-            says = f"a secret: {secret} shows secrets"
-            self.say(says if hidden else f"nothing more to unfold here; {edit} edits this value")
+        view = event.view
+        node = view.current() if isinstance(view, StateView) and not view.toggle() else None
+        if node is None:
+            return
+        if isinstance(node.value, Hidden):
+            self.say(f"a secret: {self.tt.key_of('secrets')} shows secrets")
+        elif isinstance(node.value, Opaque):
+            self._open_text(hex_text(node.value.data[:HEXED]), node.path)
+        elif isinstance(node.value, str) and (len(node.value) > VALUE_CELLS or "\n" in node.value):
+            self._open_text(node.value, node.path)
+        else:
+            self.say(f"nothing more to unfold here; {self.tt.key_of('edit')} edits this value")
+
+    def _open_text(self, text: str, path: Path) -> None:
+        """A text that a row only shows the beginning of."""
+        header = self.header()
+        where = self._where(header) if header is not None else ""
+        self.app.push_screen(PagerScreen(text, (self.thread, where, format_path(path) or "state")))
 
     @on(RowView.Opened, "#diff")
     def _change_opened(self, event: RowView.Opened) -> None:
@@ -191,7 +213,10 @@ class ThreadMoving(ThreadPanels):
         event.stop()
         messages = self.views.messages
         path = messages.current()
-        if not messages.toggle() and path is not None:
+        text = messages.current_text()
+        if path is not None and len(text) > PAGED:
+            self._open_text(text, path)
+        elif not messages.toggle() and path is not None:
             self._to_state(path)
 
     def _to_state(self, path: tuple[str | int, ...]) -> None:

@@ -80,6 +80,11 @@ class MessagesView(PieceView):
         """The path of the message under the cursor."""
         return self.rows[self.cursor].path if 0 <= self.cursor < len(self.rows) else None
 
+    def current_text(self) -> str:
+        """The text of the message under the cursor, empty where there is none."""
+        path = self.current()
+        return next((turn.message.text for turn in self.turns if turn.path == path), "")
+
     def toggle(self) -> bool:
         """Show the message under the cursor in full, or cut again; False for one that is never cut."""
         path = self.current()

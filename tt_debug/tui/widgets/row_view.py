@@ -98,8 +98,12 @@ class RowView(Inked, can_focus=True):
         self.cursor = self._nearest(wanted, 1)
         if self.cursor == before and count:
             self.post_message(self.Highlighted(self, self.cursor))
-        self.call_after_refresh(self.scroll_to_row, self.cursor)
+        self.call_after_refresh(self._show_cursor)
         self.refresh()
+
+    def _show_cursor(self) -> None:
+        """Where it is by then: it may have moved since."""
+        self.scroll_to_row(self.cursor)
 
     def refresh_row(self, row: int) -> None:
         """Draw one row again."""
