@@ -14,7 +14,7 @@ from textual.app import App
 
 from stores.model import ThreadInfo
 from tt_debug.tui.loader import Loader
-from tt_debug.tui.messages import Failed, ThreadsRead
+from tt_debug.tui.messages import Failed, ThreadsRead, Waiting
 from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.watch import Watch
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tt_debug.tui.screens.base import BaseScreen
 
 _LISTING = "threads of store "
+LOCKED: Final = "another process is writing, retrying"
 FIRST: Final = 500
 """Threads that are shown before the rest has been read."""
 
@@ -111,6 +112,11 @@ class Listings(App[int]):
             self._set_listing(event.store, Listing(store, event.threads, reading=event.read))
         else:
             self._set_listing(event.store, replace(before, reading=event.read))
+
+    def on_waiting(self, event: Waiting) -> None:
+        """A store is locked by another process: its heading says so until its threads come."""
+        number = int(event.kind.removeprefix(_LISTING))
+        self._set_listing(number, replace(self.listings[number], problem="" if event.over else LOCKED))
 
     def on_failed(self, event: Failed) -> None:
         """A listing that cannot be read keeps what was read before, and says so."""

@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from stores.errors import StoreError
+from stores.errors import Busy, StoreError
 from tt_debug.errors import DebuggerError
-from tt_debug.tui.messages import Bug, Failed
+from tt_debug.tui.messages import Bug, Failed, Waiting
 
 T = TypeVar("T")
 
@@ -28,6 +28,9 @@ PREFETCH: Final = 1
 
 GIVE_WAY: Final = 1.0
 """Seconds a long call stands back at most."""
+
+AGAIN: Final = 0.5
+"""Seconds before a locked store is asked again."""
 
 _WORKERS: Final = 4
 """Calls at once. One hanging read must not keep the others waiting; more than a few only queue on SQLite."""
@@ -40,6 +43,8 @@ class _Job:
     owner: MessagePump = field(compare=False)
     kind: str = field(compare=False)
     work: Callable[[], Message] = field(compare=False)
+    patient: bool = field(compare=False, default=False)
+    waited: bool = field(compare=False, default=False)
 
 
 class Loader:
@@ -55,6 +60,7 @@ class Loader:
         self._idle = 0
         self._running = 0
         self._calls = 0
+        self._waiting = 0
         self._closed = False
 
     def call(
@@ -65,9 +71,12 @@ class Loader:
         answer: Callable[[T], Message],
         *,
         prefetch: bool = False,
+        patient: bool = True,
     ) -> None:
         """Run ``work`` and post ``answer(result)`` to ``owner``, or `Failed` with ``kind``.
 
+        While another process keeps the store locked, a ``patient`` call is made again and again; the owner hears of
+        it by `Waiting`. Reading is patient, writing is not: it would come when nobody expects it any more.
         A newer demand of the same owner and kind replaces the older one: it is not started any more, and if it
         was, its answer is dropped. A newer prefetch only replaces an older one that is still waiting.
         """
@@ -78,12 +87,16 @@ class Loader:
             self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
             heapq.heapify(self._jobs)
             priority = PREFETCH if prefetch else DEMAND
-            heapq.heappush(self._jobs, _Job(priority, number, owner, kind, lambda: answer(work())))
-            # An idle thread that was woken for another job still counts as idle, so jobs are compared, not zero.
-            if len(self._jobs) > self._idle and self._workers < _WORKERS:
-                self._workers += 1
-                threading.Thread(target=self._work, name=f"tt-loader-{self._workers}", daemon=True).start()
-            self._wake.notify()
+            self._push(_Job(priority, number, owner, kind, lambda: answer(work()), patient))
+
+    def _push(self, job: _Job) -> None:
+        """Under the lock."""
+        heapq.heappush(self._jobs, job)
+        # An idle thread that was woken for another job still counts as idle, so jobs are compared, not zero.
+        if len(self._jobs) > self._idle and self._workers < _WORKERS:
+            self._workers += 1
+            threading.Thread(target=self._work, name=f"tt-loader-{self._workers}", daemon=True).start()
+        self._wake.notify_all()
 
     def run(self, owner: MessagePump, kind: str, work: Callable[[], T], answer: Callable[[T], Message]) -> None:
         """Like `call`, for what lasts (a run): on a thread of its own, never replaced, never in anyone's way."""
@@ -111,7 +124,7 @@ class Loader:
     def busy(self) -> bool:
         """Whether any call is waiting or running."""
         with self._wake:
-            return bool(self._jobs) or self._running > 0
+            return bool(self._jobs) or self._running > 0 or self._waiting > 0
 
     def post(self, owner: MessagePump, message: Message) -> None:
         """Post from any thread. A message for a screen that is gone, or after the app has ended, is dropped."""
@@ -141,6 +154,10 @@ class Loader:
     def _finish(self, job: _Job, replaceable: bool) -> None:
         try:
             message = job.work()
+        except Busy as error:
+            if job.patient and self._try_later(job):
+                return
+            message = Failed(job.kind, error, error.hint)
         except (StoreError, DebuggerError) as error:
             message = Failed(job.kind, error, error.hint)
         except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
@@ -150,6 +167,31 @@ class Loader:
             return
         with self._wake:
             self._running -= 1
-            stale = replaceable and self._newest[job.owner][job.kind] != job.number
+            stale = replaceable and not self._is_newest(job)
+        if job.waited:
+            self.post(job.owner, Waiting(job.kind, over=True))
         if not stale:
             self.post(job.owner, message)
+
+    def _is_newest(self, job: _Job) -> bool:
+        return job.priority != DEMAND or self._newest[job.owner][job.kind] == job.number
+
+    def _try_later(self, job: _Job) -> bool:
+        """Make the call again after a while; False when nobody waits for it any more."""
+        with self._wake:
+            if self._closed or not self._is_newest(job):
+                return False
+            self._running -= 1
+            self._waiting += 1
+        job.waited = True
+        self.post(job.owner, Waiting(job.kind))
+        timer = threading.Timer(AGAIN, self._again, (job,))
+        timer.daemon = True
+        timer.start()
+        return True
+
+    def _again(self, job: _Job) -> None:
+        with self._wake:
+            self._waiting -= 1
+            if not self._closed and self._is_newest(job):
+                self._push(job)

@@ -37,6 +37,15 @@ def told(text: str, hint: str) -> str:
     return f"{text}{stop} {hint}".strip()
 
 
+class Waiting(Message, bubble=False):
+    """A call of the loader waits for another process to let go of the store, or has ended that wait (``over``)."""
+
+    def __init__(self, kind: str, *, over: bool = False) -> None:
+        super().__init__()
+        self.kind = kind
+        self.over = over
+
+
 class ThreadsRead(Message, bubble=False):
     """The threads of the store number ``store``; ``watch`` is the reading they come from.
 

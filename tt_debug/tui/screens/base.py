@@ -15,7 +15,7 @@ from textual.binding import Binding
 from textual.widgets import Input, Static
 
 from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
-from tt_debug.tui.messages import Failed
+from tt_debug.tui.messages import Failed, Waiting
 from tt_debug.tui.screens.copying import CopyingActions
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.key_bar import KeyBar
@@ -182,6 +182,11 @@ class BaseScreen(CopyingActions):
                 f"tt-debug needs {MIN_WIDTH}×{MIN_HEIGHT}, this is {event.size.width}×{event.size.height}. "
                 "Make it larger, or use: tt-debug threads STORE"
             )
+
+    def on_waiting(self, event: Waiting) -> None:
+        """The title says that a store is locked for as long as it is."""
+        self.waits = self.waits - {event.kind} if event.over else self.waits | {event.kind}
+        self.show_title(self.query_one(TitleBar).title)
 
     def on_failed(self, event: Failed) -> None:
         """The only one for all screens: Textual calls every class's own, so what differs is in `show_failure`."""

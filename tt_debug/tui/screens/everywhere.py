@@ -23,6 +23,9 @@ class EverywhereActions(Screen[None]):
 
     WHERE: ClassVar[str] = "everywhere"
 
+    waits: frozenset[str] = frozenset()
+    """What is being asked of a store that another process keeps locked."""
+
     @property
     def tt(self) -> TtDebugApp:
         """The app, typed."""
@@ -39,8 +42,8 @@ class EverywhereActions(Screen[None]):
             self.notify(shown, severity=level, markup=False)  # type: ignore[arg-type]
 
     def show_title(self, title: Title) -> None:
-        """Say where this is; that secrets are shown is said on every screen."""
-        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed))
+        """Say where this is; that secrets are shown, or a store is locked, is said on every screen."""
+        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed, busy=bool(self.waits)))
 
     def secrets_changed(self) -> None:
         """Secrets are shown or hidden from now on; screens that show values override this."""

@@ -126,7 +126,7 @@ class ThreadEditing(ThreadMoving):
         if outcome is not None:
             self._written = base, outcome
             work = partial(store, self.session, base, outcome)
-            self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome))
+            self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome), patient=False)
 
     def refused(self, event: Failed) -> None:
         """What was written in the form is not lost when the thread has moved on, or its name is taken meanwhile."""

@@ -280,7 +280,7 @@ class ThreadRunning(ThreadEditing):
 
     def _stop(self, what: str) -> None:
         work = partial(self.session.stop, self._run_thread(), what)
-        self.tt.loader.call(self, "stop", work, lambda _: Asked(what))
+        self.tt.loader.call(self, "stop", work, lambda _: Asked(what), patient=False)
 
     @on(Asked)
     def _asked_to_stop(self, event: Asked) -> None:

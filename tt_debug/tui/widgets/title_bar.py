@@ -24,7 +24,7 @@ class Title:
     """What the line says. ``crumbs`` from the file to the line of history; ``note`` is muted text beside them.
 
     ``step`` is "step 12/14"; ``running`` what an own run is at, as "00:42"; ``alert`` a word such as "OFFLINE 12s";
-    ``revealed`` says that secrets are shown.
+    ``revealed`` says that secrets are shown, ``busy`` that another process keeps the store locked.
     """
 
     crumbs: tuple[str, ...] = ()
@@ -35,6 +35,7 @@ class Title:
     failed: int = 0
     read_only: bool = False
     revealed: bool = False
+    busy: bool = False
     alert: str = ""
 
 
@@ -112,6 +113,9 @@ class TitleBar(Widget):
     def _right(self, wide: bool) -> list[tuple[str, Style]]:
         title, glyphs = self.title, self._glyphs()
         parts: list[tuple[str, Style]] = []
+        if title.busy:
+            words = "another process is writing, retrying" if wide else "BUSY, retrying"
+            parts.append((f" {words} ", self._style("title-bar--warn")))
         if title.alert:
             parts.append((f" {safe_text(title.alert)} ", self._style("title-bar--bad")))
         if title.step:
