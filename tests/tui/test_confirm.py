@@ -56,6 +56,24 @@ async def test_a_word_of_the_plan_stands_once_however_many_lines_it_has(monkeypa
             assert call in it.text
 
 
+@pytest.mark.parametrize("size", [(60, 12), (80, 24), (120, 40)])
+async def test_however_long_a_plan_is_its_buttons_are_in_view(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with thread_screen("cheap", size=size) as it:
+        plan = it.session.plan
+        calls = tuple(f"node_{number}: your function nodes:node_{number}" for number in range(40))
+        monkeypatch.setattr(it.session, "plan", lambda request: replace(plan(request), calls=calls))
+        await it.press("c")
+        await asked(it, ConfirmDialog)
+        await it.pilot.pause()
+        for word in ("Resume cheap", "will execute", "Esc Cancel", "Run ^r"):
+            assert word in it.text
+        await it.pilot.press("shift+tab", "end")
+        await wait_for(it.pilot, lambda: "Nothing has run yet." in it.text)
+        assert "node_39" in it.text
+
+
 async def test_nothing_said_before_covers_the_question() -> None:
     async with thread_screen("cheap") as it:
         it.screen.say("forked trip-planner as cheap")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
@@ -17,6 +17,9 @@ from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 
 T = TypeVar("T")
+
+FRAME: Final = 5
+"""Rows of a dialog that are not its body: the border, the buttons and the air above them, one for a complaint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class Dialog(ModalScreen[T | None]):
     def compose(self) -> ComposeResult:
         """Frame, body, buttons."""
         with Vertical(id="dialog"):
-            yield from self.compose_body()
+            with VerticalScroll(id="dialog-body"):
+                yield from self.compose_body()
             yield Static("", id="dialog-problem", markup=False)
             with Horizontal(id="dialog-buttons"):
                 yield Button(Content(f"Esc {self._cancel}"), id="cancel", compact=True)
@@ -77,6 +81,16 @@ class Dialog(ModalScreen[T | None]):
             if choice.key:
                 self._bindings.bind(choice.key, f"choose({number})", choice.label, show=False)
         self.query_one(self.first_focus()).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The body has what frame and buttons leave."""
+        self.query_one("#dialog-body").styles.max_height = max(event.size.height - FRAME, 1)
+        self.call_after_refresh(self._let_scroll)
+
+    def _let_scroll(self) -> None:
+        for body in self.query(VerticalScroll):
+            # Tab passes over what is in view as a whole.
+            body.can_focus = body.max_scroll_y > 0
 
     def first_focus(self) -> str:
         """What has the focus first. Said here and not in on_mount: Textual calls every class's own, the base's last."""

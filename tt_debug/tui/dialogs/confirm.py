@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -22,7 +22,7 @@ class ConfirmDialog(Dialog[str]):
 
     def compose_body(self) -> ComposeResult:
         """One fact a line: a word, where it is not the one above, then what it is."""
-        with VerticalScroll(id="plan"):
+        with Vertical(id="plan"):
             above = ""
             for line in self._lines:
                 word, _, rest = safe_text(line).partition("  ")
