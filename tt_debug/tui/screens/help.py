@@ -108,7 +108,9 @@ def sections(where: str, actions: Sequence[Action] = ACTIONS) -> list[tuple[str,
 def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[Line]:
     """One action: keys, title, help with its command, wrapped beside them; and what it may touch beyond looking."""
     keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys) or "(no key)"
-    label = (Piece(f"  {keys:<13} ", "accent"), Piece(f"{action.title:<22} ", "strong"))
+    if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
+        keys = f"{action.keys[0]}-{action.keys[-1]}"
+    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{action.title:<22} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
     first, *rest = wrap(told, max(width - cells(label), 20))
