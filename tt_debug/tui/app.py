@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
@@ -27,6 +28,7 @@ from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
 from tt_debug.tui.palette import Commands, Palette
+from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
 from tt_debug.tui.tour import Tour
@@ -77,6 +79,7 @@ class TtDebugApp(Listings):
         self.opening = opening or Opening(read_only)
         self.read_only = read_only
         self.glyphs: Glyphs = choose(ascii_only)
+        self._plain_signs = (PlainSigns(),) if self.glyphs.ascii else ()
         self.loader = Loader(self)
         self.tour: Tour | None = Tour() if tour else None
         self.done: list[Done] = []
@@ -90,6 +93,10 @@ class TtDebugApp(Listings):
         own = own_variables(variables)
         self.theme_variables = {**variables, **own}
         return self.theme_variables
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's, and plain signs for a terminal that has no others."""
+        return [*super().get_line_filters(), *self._plain_signs]
 
     def on_mount(self) -> None:
         """Theme for this terminal, then Home, or the choice of a store."""

@@ -49,6 +49,10 @@ class Glyphs:
     branch_open: str
     horizontal: str
 
+    def words(self, text: str) -> str:
+        """A text of ours in these signs: what asks ends in three dots where there is no ellipsis."""
+        return text.replace("…", self.ellipsis) if self.ascii else text
+
 
 UNICODE: Final = Glyphs(
     ascii=False,

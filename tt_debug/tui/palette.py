@@ -169,7 +169,9 @@ def actions(app: TtDebugApp, screen: object) -> Iterator[Entry]:
             if action.id != "palette":
                 keys = " ".join(shown_key(key, ascii_only=app.glyphs.ascii) for key in action.keys)
                 wears = "" if action.safety is Safety.LOOK else f" · {action.safety.value}"
-                yield Entry(action.title, partial(perform, action.id), f"{action.help}  {keys}{wears}")
+                yield Entry(
+                    app.glyphs.words(action.title), partial(perform, action.id), f"{action.help}  {keys}{wears}"
+                )
     yield Entry("Theme", app.action_change_theme, "Choose the colours.")
 
 

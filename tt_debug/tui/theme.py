@@ -1,12 +1,14 @@
 """Inks: the named foreground styles that rows are written in, and the app's own ``$tt-*`` colour variables.
 
-Owns which token each ink stands for. Only ``$text-*`` tokens: they keep their contrast in every theme.
+Owns which token each ink stands for, only ``$text-*`` ones, and that these can be read in every theme.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
+
+from textual.color import Color
 
 INKS: Final = (
     "plain",
@@ -41,6 +43,11 @@ INKS: Final = (
 LANES: Final = 6
 """Lane colours repeat after so many."""
 
+READABLE: Final = 4.5
+"""The least contrast of a text with what it stands on (WCAG 2.1, 1.4.3)."""
+_GROUNDS: Final = ("background", "surface", "panel")
+_ROLES: Final = ("primary", "secondary", "accent", "success", "warning", "error")
+
 _OWN: Final = {
     "tt-bar": "panel",
     "tt-human": "text-success",
@@ -64,12 +71,64 @@ _OWN: Final = {
 
 
 def own_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """The ``$tt-*`` variables of a theme whose generated variables are ``variables``; a theme may set its own."""
-    own = {name: variables.get(name, variables[token]) for name, token in _OWN.items()}
+    """The ``$tt-*`` variables of a theme whose generated variables are ``variables``, and those of its own colours for
+    text that would be hard to read; a theme may set the former itself."""
     foreground = variables["foreground"]
-    # A line that is seen in dark and light themes alike; the terminal's own colours cannot be blended.
-    own.setdefault("tt-rule", foreground if foreground.startswith("ansi") else f"{foreground} 30%")
-    return own
+    if foreground.startswith("ansi"):
+        # The terminal's own colours are unknown here: they can neither be measured nor blended.
+        own = {name: variables.get(name, variables[token]) for name, token in _OWN.items()}
+        return {**own, "tt-rule": foreground}
+    mended = _mended(variables)
+    every = {**variables, **mended}
+    own = {name: variables.get(name, every[token]) for name, token in _OWN.items()}
+    # A line that is seen in dark and light themes alike.
+    own.setdefault("tt-rule", f"{every['foreground']} 30%")
+    return {**mended, **own}
+
+
+def _mended(variables: Mapping[str, str]) -> dict[str, str]:
+    """The theme's colours for text, moved towards black or white as far as reading them needs."""
+    grounds = [Color.parse(variables[name]) for name in _GROUNDS]
+    found = {"foreground": readable(Color.parse(variables["foreground"]), grounds).hex}
+    for name in _ROLES:
+        # A badge stands on the muted colour of its own role.
+        badge = Color.parse(variables[f"{name}-muted"])
+        found[f"text-{name}"] = readable(Color.parse(variables[f"text-{name}"]), [*grounds, badge]).hex
+    cursor = Color.parse(variables["block-cursor-background"])
+    text = variables["block-cursor-foreground"]
+    start = cursor.get_contrast_text(1) if text.startswith("auto") else Color.parse(text)
+    found["block-cursor-foreground"] = readable(start, [cursor]).hex
+    found["text-muted"] = "auto 72%"
+    found["text-disabled"] = "auto 52%"
+    return found
+
+
+def readable(text: Color, grounds: Iterable[Color], least: float = READABLE) -> Color:
+    """``text``, or the nearest blend of it with black or white that reads on each of ``grounds``; black or white itself
+    where nothing does."""
+    grounds = list(grounds)
+    towards = max((Color(0, 0, 0), Color(255, 255, 255)), key=lambda each: _worst(each, grounds))
+    for share in range(21):
+        blended = text.blend(towards, share / 20)
+        if _worst(blended, grounds) >= least:
+            return blended
+    return towards
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast ratio of WCAG 2.1, from 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _worst(text: Color, grounds: Iterable[Color]) -> float:
+    return min(contrast(text, ground) for ground in grounds)
+
+
+def _luminance(color: Color) -> float:
+    parts = (part / 255 for part in color.rgb)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def wants_no_color(environ: Mapping[str, str]) -> bool:

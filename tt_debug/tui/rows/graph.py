@@ -219,14 +219,15 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
         return (lead, *_problem(header, columns, facts), *_measures(header, columns, facts))
     node = _node(header, columns, facts)
     over = max(0, cells(node) - columns.node)
-    pieces = [lead, *pad(node, columns.node + over)]
+    pieces = [lead, *pad(node, columns.node + over, facts.glyphs.ellipsis)]
     if columns.badge:
         known = "F" if _copied(header) else BADGES.get(header.source)
         badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
     if columns.changed:
         name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
-        pieces += pad((*name, Piece(facts.changed.get(header.ref, ""), "muted")), columns.changed - over)
+        changed = (*name, Piece(facts.changed.get(header.ref, ""), "muted"))
+        pieces += pad(changed, columns.changed - over, facts.glyphs.ellipsis)
     return (*pieces, *_measures(header, columns, facts))
 
 
@@ -309,4 +310,5 @@ def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> L
         pieces.append(Piece(steps + forks, "muted"))
     if facts.now is None or header.created is None:
         return cut(pieces, width, glyphs.ellipsis)
-    return spread(pieces, (Piece(f"{human_age(header.created, facts.now)} ago", "muted"),), width)
+    age = (Piece(f"{human_age(header.created, facts.now)} ago", "muted"),)
+    return spread(pieces, age, width, glyphs.ellipsis)

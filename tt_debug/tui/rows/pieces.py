@@ -58,20 +58,20 @@ def _with_ellipsis(kept: list[Piece], width: int, ellipsis: str) -> Line:
     return (*kept, Piece(head + set_cell_size(ellipsis, min(width, cell_len(ellipsis))), last.ink))
 
 
-def pad(line: Iterable[Piece], width: int) -> Line:
+def pad(line: Iterable[Piece], width: int, ellipsis: str = ELLIPSIS) -> Line:
     """The line in exactly ``width`` cells: cut or filled with spaces."""
-    fitted = cut(line, width)
+    fitted = cut(line, width, ellipsis)
     missing = width - cells(fitted)
     return (*fitted, Piece(" " * missing)) if missing > 0 else fitted
 
 
-def spread(left: Iterable[Piece], right: Iterable[Piece], width: int) -> Line:
+def spread(left: Iterable[Piece], right: Iterable[Piece], width: int, ellipsis: str = ELLIPSIS) -> Line:
     """``left`` at the left edge and ``right`` at the right one; ``right`` goes first when there is no room for both."""
     tail = tuple(right)
     size = cells(tail)
     if not tail or size + 8 > width:
-        return cut(left, width)
-    return (*pad(left, width - size - 1), Piece(" "), *tail)
+        return cut(left, width, ellipsis)
+    return (*pad(left, width - size - 1, ellipsis), Piece(" "), *tail)
 
 
 def text_of(line: Iterable[Piece]) -> str:

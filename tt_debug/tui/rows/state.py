@@ -164,7 +164,7 @@ def state_line(
     note = notes.get(str(node.path[0]), "") if node.depth == 0 else ""
     counted = count_text(node.value) if node.opened is not None else ""
     right = (Piece("  ".join(filter(None, (note, counted))), "muted"),) if note or counted else ()
-    return spread(_aligned(lead, node) + value, right, width)
+    return spread(_aligned(lead, node) + value, right, width, glyphs.ellipsis)
 
 
 def _value(node: Node, glyphs: Glyphs) -> Line:

@@ -37,7 +37,7 @@ class EverywhereActions(Screen[None]):
     def say(self, text: str, *, severity: str = "information") -> None:
         """A toast, the text made safe and never read as markup; one that is shown already is not shown twice."""
         level = severity if severity in ("information", "warning", "error") else "information"
-        shown = safe_text(text)
+        shown = self.tt.glyphs.words(safe_text(text))
         if all(toast.message != shown for toast in self.app._notifications):
             self.notify(shown, severity=level, markup=False)  # type: ignore[arg-type]
 

@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from tt_debug.tui.actions import ACTIONS, ROWS, Action, Safety, for_screen, shown_key
 from tt_debug.tui.actions import bindings as bindings_of
+from tt_debug.tui.glyphs import ASCII, UNICODE
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
@@ -110,7 +111,8 @@ def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[L
     keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys) or "(no key)"
     if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
         keys = f"{action.keys[0]}-{action.keys[-1]}"
-    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{action.title:<22} ", "strong"))
+    title = (ASCII if ascii_only else UNICODE).words(action.title)
+    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{title:<22} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
     first, *rest = wrap(told, max(width - cells(label), 20))

@@ -165,7 +165,7 @@ class RowView(Inked, can_focus=True):
 
     def _blank(self, row: int, width: int, base: Style) -> Strip:
         if self.row_count == 0:
-            said = wrap_text(safe_text(self.empty_text()), width - 2)
+            said = wrap_text(safe_text(self.glyphs.words(self.empty_text())), width - 2)
             if 0 <= row < len(said):
                 segments = self.line(width).add(f" {said[row]}", self.ink("muted")).segments()
                 return Strip(segments).adjust_cell_length(width).apply_style(base)
