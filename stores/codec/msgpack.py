@@ -104,6 +104,13 @@ def shallow(raw: bytes) -> Value:
         raise Corrupt(f"not msgpack: {error}") from error
 
 
+def extension_code(beginning: bytes) -> int | None:
+    """The code of the extension that a msgpack text is, by its first six bytes; None when it is none."""
+    marker = beginning[0] if beginning else 0
+    at = 1 if 0xD4 <= marker <= 0xD8 else {0xC7: 2, 0xC8: 3, 0xC9: 5}.get(marker)
+    return beginning[at] if at is not None and at < len(beginning) else None
+
+
 def _unpacked(raw: bytes, hook: loose.Hook) -> Value:
     try:
         return ormsgpack.unpackb(raw, ext_hook=hook, option=_READ)

@@ -87,7 +87,7 @@ class Deltas:
         for key in ancestors:
             if not left:
                 break
-            stored = self.steps.tables.writes(self.steps.db, self.steps.thread, key, values=True)
+            stored = self.steps.tables.writes(self.steps.thread, key, values=True)
             for name, batches in list(left.items()):
                 batches.append([self._decode(row) for row in sorted(stored, key=_order) if row.channel == name])
                 seed = self._stored(key, name)
@@ -102,8 +102,8 @@ class Deltas:
         """The channel's stored value at a checkpoint, MISSING where it has none."""
         if name not in self.steps.card(key).outline.available:
             return MISSING
-        row = self.steps.tables.checkpoint(self.steps.db, self.steps.thread, key)
-        content = rows.decode_value(row.type, row.blob, self.decoder) if row else None
+        row = self.steps.tables.checkpoint(self.steps.thread, key)
+        content = rows.content_of(row, self.decoder) if row else None
         return rows.mapping(rows.mapping(content).get("channel_values")).get(name, MISSING)
 
     # --- what proves a reducer
@@ -114,7 +114,7 @@ class Deltas:
         level = level_of(key.ns)
         newest = self.steps.skeleton.newest.get(level, key)
         question = (self.steps.thread, level, name)
-        stamp = (len(self.steps.skeleton.order), self.steps.tables.last_rowid(self.steps.db))
+        stamp = (len(self.steps.skeleton.order), self.steps.tables.progress())
         known = self.steps.memory.proofs.get(question)
         # What the thread itself proves stands until it grows; what others may prove, until anything is written.
         if known is not None and (known[0] == stamp or (known[0][0] == stamp[0] and known[1] is not None)):
@@ -127,12 +127,12 @@ class Deltas:
 
     def _of_kin(self, name: str, newest: Key) -> Iterator[frozenset[str] | None]:
         steps = self.steps
-        histories = steps.memory.lore.histories(steps.db, steps.tables)
+        histories = steps.memory.lore.histories(steps.tables)
         at = steps.card(newest).outline
         kin = [one for one in histories if one.thread != steps.thread and one.is_same_graph(level_of(newest.ns), at)]
         for other in kin[:_KIN]:
-            rows_there = steps.tables.skeleton(steps.db, other.thread)
-            there = Steps(steps.db, steps.tables, other.thread, steps.memory, skeleton.build(rows_there))
+            rows_there = steps.tables.skeleton(other.thread)
+            there = Steps(steps.tables, other.thread, steps.memory, skeleton.build(rows_there))
             yield Deltas(there, self.decoder)._agreeing(name, (other.key,))
 
     def _agreeing(self, name: str, tips: Iterable[Key]) -> frozenset[str] | None:

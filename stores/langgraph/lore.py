@@ -1,11 +1,10 @@
-"""What the other threads of a file tell of a graph, where a thread alone does not say what its edges lead to.
+"""What the other threads of a store tell of a graph, where a thread alone does not say what its edges lead to.
 
 Owns which threads count as the same graph's; refuses to guess where none of them went that way.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +12,7 @@ from stores.langgraph.next import Triggers, node_of
 from stores.langgraph.outline import Outline, outline_of
 from stores.langgraph.skeleton import Key, level_of
 from stores.langgraph.tables import Tables
+from stores.model import Ref
 
 NAMED_EDGES: Final = 3  # since this format a channel is named by the node that it wakes
 _MOST: Final = 200  # newest histories that are asked
@@ -44,7 +44,7 @@ class Lore:
         self._stamp: int | None = None
         self._known: list[History] = []
 
-    def edges(self, db: sqlite3.Connection, tables: Tables, level: str, at: Outline, own: Triggers) -> Triggers:
+    def edges(self, tables: Tables, level: str, at: Outline, own: Triggers) -> Triggers:
         """The nodes that the open edges of a checkpoint wake, as threads of the same graph went on from them.
 
         Before langgraph 0.3 an edge was a channel named by the node it comes from: until it was gone along once,
@@ -55,21 +55,26 @@ class Lore:
         if at.v >= NAMED_EDGES or not open_edges:
             return {}
         found: Triggers = {}
-        for history in self.histories(db, tables):
+        for history in self.histories(tables):
             if history.is_same_graph(level, at):
                 for node, channels in history.outline.seen.items():
                     if led := open_edges & channels.keys():
                         found.setdefault(node, set()).update(led)
         return found
 
-    def histories(self, db: sqlite3.Connection, tables: Tables) -> list[History]:
-        """The newest threads of the file, newest write first."""
-        stamp = tables.last_rowid(db)
+    def histories(self, tables: Tables) -> list[History]:
+        """The newest threads of the store, newest write first."""
+        stamp = tables.progress()
         if stamp != self._stamp:
             newest: dict[tuple[str, str], Key] = {}
-            for thread, key in tables.newest(db, _MOST):
+            for thread, key in tables.newest(_MOST):
                 newest.setdefault((thread, level_of(key.ns)), key)
-            stored = [(thread, key, tables.checkpoint(db, thread, key)) for (thread, _), key in newest.items()]
+            tables.prefetch((Ref(thread, key.ns, key.id) for (thread, _), key in newest.items()), _never_known)
+            stored = [(thread, key, tables.outlined(thread, key)) for (thread, _), key in newest.items()]
             self._known = [History(thread, key, outline_of(row)) for thread, key, row in stored if row is not None]
             self._stamp = stamp
         return self._known
+
+
+def _never_known(ref: Ref, stamp: int) -> bool:
+    return False

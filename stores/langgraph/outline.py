@@ -13,7 +13,18 @@ from typing import Final
 from stores.codec import msgpack
 from stores.codec.aes import is_sealed
 from stores.errors import Corrupt
-from stores.langgraph.rows import TASKS, CheckpointRow, as_bytes, loads, mapping, read_time
+from stores.langgraph.rows import (
+    TASKS,
+    Blob,
+    CheckpointRow,
+    as_bytes,
+    decode_value,
+    is_control,
+    loads,
+    mapping,
+    read_time,
+    with_blobs,
+)
 from stores.model import Opaque, Tagged, Value
 
 NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
@@ -21,6 +32,7 @@ NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
 NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"})
 
 
+_SEALED: Final = "encrypted, and there is no key that opens it"
 _PARTS: Final = ("channel_values", "channel_versions")
 
 
@@ -61,6 +73,7 @@ def outline_of(row: CheckpointRow) -> Outline:
             return Outline(problem=f"{_form(row.type)}: its state and next nodes cannot be read")
     except Corrupt as error:
         return Outline(problem=f"cannot be decoded: {error}")
+    content = with_blobs(content, row, _shallow_blob)
     if not isinstance(content, dict) or not all(isinstance(content.get(part, {}), dict) for part in _PARTS):
         return Outline(problem="its content is not a checkpoint")
     if "channel_versions" not in content:
@@ -69,10 +82,27 @@ def outline_of(row: CheckpointRow) -> Outline:
     inside = content.get("id")
     if inside != row.id:
         return replace(found, odd=f"it holds the content of checkpoint {inside}")
+    if closed := [name for name, blob in row.blobs.items() if is_control(name) and is_sealed(blob.type)]:
+        return replace(
+            found, odd=f"its channel {closed[0]} is {_SEALED}: its next nodes may be others than those shown"
+        )
     if found.v > NEWEST_FORMAT:
         later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
         return replace(found, odd=later)
     return found
+
+
+def _shallow_blob(blob: Blob) -> Value:
+    """A channel's value without the classes in it; a part of one where its beginning tells enough."""
+    if blob.cut:
+        code = msgpack.extension_code(as_bytes(blob.data)) if blob.type == "msgpack" else None
+        return Opaque("extension", b"", (code,)) if code is not None else Opaque("cut", b"")
+    try:
+        if blob.type == "msgpack":
+            return msgpack.shallow(as_bytes(blob.data))
+        return decode_value(blob.type, blob.data, msgpack.Decoder())
+    except Corrupt:
+        return Opaque("undecodable", as_bytes(blob.data))
 
 
 def _form(kind: str | None) -> str:
@@ -80,7 +110,7 @@ def _form(kind: str | None) -> str:
     if not kind:
         return "stored without a type"
     if is_sealed(kind):
-        return "encrypted, and there is no key that opens it"
+        return _SEALED
     if kind == "pickle":
         return "stored as a pickle, which is never opened, as that can run code"
     return f"stored by another serializer than LangGraph's, as {kind}"

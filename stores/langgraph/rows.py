@@ -6,8 +6,9 @@ Owns the (type, bytes) pair and which channels are state; refuses SQL, and what 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from stores.codec import msgpack
@@ -31,10 +32,31 @@ _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
 _CONTROL_PREFIXES: Final = ("branch:", "join:", "start:")
 
 
+class Blob(NamedTuple):
+    """A channel's value where it is stored apart from its checkpoint: a (type, bytes) pair under a version.
+
+    ``sealed`` marks one that is stored encrypted and stands here opened; ``cut`` one of which only a beginning was
+    read, ``size`` is the length of all of it.
+    """
+
+    version: str
+    type: str
+    data: bytes | None
+    size: int = 0
+    sealed: bool = False
+    cut: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says that the channel has no value; savers up to 2.0.24 stored that."""
+        return self.type == "empty"
+
+
 class CheckpointRow(NamedTuple):
     """One row of ``checkpoints``; the thread is known from where it was asked for.
 
-    ``sealed`` marks one that is stored encrypted and stands here opened.
+    ``sealed`` marks one that is stored encrypted and stands here opened. ``blobs`` are the channels' values that are
+    stored apart; they win over those in the row. ``size`` is in bytes, with theirs.
     """
 
     ns: str
@@ -44,6 +66,8 @@ class CheckpointRow(NamedTuple):
     blob: bytes | None
     metadata: bytes | str | None
     sealed: bool = False
+    blobs: Mapping[str, Blob] = MappingProxyType({})
+    size: int = 0
 
 
 class WriteRow(NamedTuple):
@@ -81,6 +105,20 @@ def decode_value(kind: str | None, data: bytes | str | None, decoder: msgpack.De
         return decode_typed(kind, data, decoder)
     except Corrupt:
         return Opaque("undecodable", as_bytes(data))
+
+
+def content_of(row: CheckpointRow, decoder: msgpack.Decoder) -> Value:
+    """The row decoded, with the values that are stored apart; what cannot be read is an `Opaque`."""
+    content = decode_value(row.type, row.blob, decoder)
+    return with_blobs(content, row, lambda blob: decode_value(blob.type, blob.data, decoder))
+
+
+def with_blobs(content: Value, row: CheckpointRow, read: Callable[[Blob], Value]) -> Value:
+    """A row's content with the values in it that are stored apart."""
+    if not row.blobs or not isinstance(content, dict):
+        return content
+    apart = {name: read(blob) for name, blob in row.blobs.items() if not blob.is_empty}
+    return {**content, "channel_values": {**mapping(content.get("channel_values")), **apart}}
 
 
 def loads(raw: bytes) -> Value:

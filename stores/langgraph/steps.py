@@ -5,10 +5,10 @@ Owns bringing rows, ids and names together; refuses SQL, states, and what a task
 
 from __future__ import annotations
 
-import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from stores import ids
 from stores.codec.msgpack import Decoder
@@ -21,7 +21,9 @@ from stores.langgraph.rows import INTERRUPT, TASKS, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.tables import Tables
 from stores.langgraph.tasks import Ran
-from stores.model import Value
+from stores.model import Ref, Value
+
+NOT_THERE: Final = "it is not in the store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +43,41 @@ class Card:
 
 
 class Cards:
-    """The cards read last, by thread, key and size: rows are only ever added, so that a card stays right."""
+    """The cards read last, by address and the row's stamp: a card stays right as long as its row does."""
 
     def __init__(self, limit: int = 4096) -> None:
-        self._known: OrderedDict[tuple[str, Key, int], Card] = OrderedDict()
+        self._known: OrderedDict[tuple[Ref, int], Card] = OrderedDict()
         self._limit = limit
 
-    def get(self, thread: str, key: Key, size: int) -> Card | None:
-        """The card, when the row has still this size."""
-        return self._known.get((thread, key, size))
+    def get(self, ref: Ref, stamp: int) -> Card | None:
+        """The card, when the row has still this stamp."""
+        return self._known.get((ref, stamp))
 
-    def put(self, thread: str, key: Key, card: Card) -> None:
+    def holds(self, ref: Ref, stamp: int) -> bool:
+        """Whether there is one."""
+        return (ref, stamp) in self._known
+
+    def put(self, ref: Ref, stamp: int, card: Card) -> None:
         """Remember it; the oldest are let go."""
-        self._known[thread, key, card.size] = card
+        self._known[ref, stamp] = card
         while len(self._known) > self._limit:
             self._known.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is kept of a file between questions."""
+    """What is kept of a store between questions."""
 
     cards: Cards = field(default_factory=Cards)
     lore: Lore = field(default_factory=Lore)
     proofs: dict[tuple[str, str, str], tuple[tuple[int, int], frozenset[str] | None]] = field(default_factory=dict)
-    """Thread, level and delta channel → how far the thread and the file had come when asked, and what was proven."""
+    """Thread, level and delta channel → how far the thread and the store had come when asked, and what was proven."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The supersteps of one thread, on one snapshot of the file."""
+    """The supersteps of one thread, on one snapshot of the store."""
 
-    db: sqlite3.Connection
     tables: Tables
     thread: str
     memory: Memory
@@ -80,6 +85,15 @@ class Steps:
     # Within a snapshot nothing changes: a page asks for most of these twice.
     _read: dict[Key, Card] = field(default_factory=dict, repr=False, compare=False)
     _told: dict[Key, tuple[Ran, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def prepare(self, keys: Iterable[Key]) -> None:
+        """A page of headers will ask for these, and for the steps that led to them."""
+        wanted = dict.fromkeys(keys)
+        if self.skeleton is not None:
+            parents = (self.skeleton.parent(key) for key in list(wanted))
+            wanted |= dict.fromkeys(key for key in parents if key is not None)
+            wanted |= dict.fromkeys(self.skeleton.newest.values())
+        self.tables.prefetch((Ref(self.thread, key.ns, key.id) for key in wanted), self.memory.cards.holds)
 
     def card(self, key: Key) -> Card:
         """What there is to know of a checkpoint's row; one that is not there has only a problem."""
@@ -89,16 +103,17 @@ class Steps:
         return found
 
     def _card(self, key: Key) -> Card:
-        size = self.tables.size(self.db, self.thread, key)
-        known = None if size is None else self.memory.cards.get(self.thread, key, size)
+        ref = Ref(self.thread, key.ns, key.id)
+        stamp = self.tables.stamp(self.thread, key)
+        known = None if stamp is None else self.memory.cards.get(ref, stamp)
         if known is not None:
             return known
-        row = self.tables.checkpoint(self.db, self.thread, key)
-        if row is None:
-            return Card(Outline(problem="it is not in the file"), None, {}, 0, None)
+        row = self.tables.outlined(self.thread, key)
+        if row is None or stamp is None:
+            return Card(Outline(problem=NOT_THERE), None, {}, 0, None)
         metadata, problem = rows.read_metadata(row.metadata)
-        card = Card(outline_of(row), row.parent or None, metadata, size or 0, problem)
-        self.memory.cards.put(self.thread, key, card)
+        card = Card(outline_of(row), row.parent or None, metadata, row.size, problem)
+        self.memory.cards.put(ref, stamp, card)
         return card
 
     def step_of(self, key: Key) -> int | None:
@@ -110,7 +125,7 @@ class Steps:
         """The tasks of a checkpoint's superstep. ``writes`` where they were read already, with their values."""
         if key not in self._told:
             if writes is None:
-                writes = self.tables.writes(self.db, self.thread, key)
+                writes = self.tables.writes(self.thread, key)
             found = self._ran(key, writes)
             if writes and writes[0].value is not None:
                 return found  # values are not kept
@@ -149,7 +164,7 @@ class Steps:
         outline = card.outline
         if outline.v >= 4 or outline.has_sends or card.parent is None:
             return outline
-        written = self.tables.writes(self.db, self.thread, Key(card.parent, key.ns), values=True)
+        written = self.tables.writes(self.thread, Key(card.parent, key.ns), values=True)
         sends = [row for row in sorted(written, key=WriteRow.order) if row.channel == TASKS]
         nodes = (send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
         return replace(outline, sends=tuple(nodes)) if sends else outline
@@ -159,14 +174,14 @@ class Steps:
         newest = self.skeleton.newest.get(level, key) if self.skeleton else key
         # What a graph's newest checkpoint has seen, its older ones may still wait for.
         found = learn((self.card(newest).outline, outline))
-        for node, channels in self.memory.lore.edges(self.db, self.tables, level, outline, found).items():
+        for node, channels in self.memory.lore.edges(self.tables, level, outline, found).items():
             found.setdefault(node, set()).update(channels)
         return found
 
     def _asked_in(self, key: Key, writes: Sequence[WriteRow]) -> Iterator[str]:
         """The nodes whose questions name the task that asked, as langgraph 0.2.2x … 0.5 stored them."""
         if any(row.value is None for row in writes):
-            writes = self.tables.writes(self.db, self.thread, key, values=True)
+            writes = self.tables.writes(self.thread, key, values=True)
         for row in writes:
             if row.channel == INTERRUPT:
                 stored = rows.decode_value(row.type, row.value, Decoder())

@@ -1,4 +1,4 @@
-"""One thread on one snapshot of the file: its headers and checkpoints, put together from rows.
+"""One thread on one snapshot of the store: its headers and checkpoints, put together from rows.
 
 Owns the joining of a checkpoint with its step's writes, its parent and its children; refuses SQL.
 """
@@ -54,10 +54,10 @@ class ThreadReading:
 
     def checkpoint(self, key: Key, decoder: Decoder) -> Checkpoint:
         """State and tasks. Raises NotFound, or Corrupt when nothing of the state can be read."""
-        row = self.steps.tables.checkpoint(self.steps.db, self.thread, key)
+        row = self.steps.tables.checkpoint(self.thread, key)
         if row is None:
             raise NotFound(f"no checkpoint {key.id} in thread {self.thread!r}{_in(key.ns)}")
-        writes = self.steps.tables.writes(self.steps.db, self.thread, key, values=True)
+        writes = self.steps.tables.writes(self.thread, key, values=True)
         card = self.steps.card(key)
         ran = self.steps.ran(key, writes)
         content = self._content(row, card, decoder)
@@ -110,7 +110,7 @@ class ThreadReading:
         around = max(self.owners(key).items(), key=lambda one: (one[0].count("|"), one[0]), default=None)
         if around is None and card.parent is None and (outside := enclosing(key.ns)) is not None:
             ns, task = outside
-            id = self.steps.tables.task_owner(self.steps.db, self.thread, ns, task)
+            id = self.steps.tables.task_owner(self.thread, ns, task)
             around = (ns, id) if id is not None else None
         return None if around is None else Ref(self.thread, *around)
 
@@ -121,7 +121,7 @@ class ThreadReading:
         if key in self.skeleton.circling:
             return "its parents go round in a circle"
         if parent is not None and parent not in self.skeleton.parents:
-            return "its parent is not in the file"
+            return "its parent is not in the store"
         if key == self.skeleton.heads.get(key.ns) and key in self.skeleton.has_child:
             return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
         return None
@@ -148,7 +148,7 @@ class ThreadReading:
     # --- the parts of a checkpoint
 
     def _content(self, row: CheckpointRow, card: Card, decoder: Decoder) -> Content:
-        content = rows.decode_value(row.type, row.blob, decoder)
+        content = rows.content_of(row, decoder)
         if isinstance(content, Opaque) and content.kind != "undecodable":
             return Content({_UNREAD: content}, {}, {})
         if card.outline.problem:

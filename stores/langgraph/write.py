@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.errors import Conflict, Invalid, NotFound, Unsupported
+from stores.langgraph import skeleton
 from stores.langgraph.copying import Owners, plan_copy
 from stores.langgraph.edit import Birth, edited_row
 from stores.langgraph.outline import NEWEST_FORMAT
 from stores.langgraph.rows import TASKS, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, enclosing
+from stores.langgraph.steps import Memory, Steps
+from stores.langgraph.tables import WritableTables
 from stores.langgraph.thread import ThreadReading
 from stores.model import Change, Ref
 
@@ -25,14 +28,18 @@ class Forking:
     """One fork or edit at ``base``, on the connection of a write transaction."""
 
     reading: ThreadReading
+    tables: WritableTables
     skeleton: Skeleton
     base: Key
 
     @classmethod
-    def at(cls, reading: ThreadReading, base: Ref) -> Forking:
+    def at(cls, tables: WritableTables, base: Ref) -> Forking:
         """Raises NotFound when there is no such checkpoint, Unsupported when its format is not known."""
         key = Key(base.id, base.ns)
-        if reading.skeleton is None or key not in reading.skeleton.parents:
+        # Of its own, not what readers share: a wait for another writer keeps nobody from looking.
+        known = skeleton.build(tables.skeleton(base.thread))
+        reading = ThreadReading(Steps(tables, base.thread, Memory(), known))
+        if key not in known.parents:
             raise NotFound(f"no checkpoint {base.id} in thread {reading.thread!r}")
         version = reading.version(key)
         if version > NEWEST_FORMAT:
@@ -40,24 +47,23 @@ class Forking:
                 f"checkpoint {base.id} is of format version {version}: tt-debug writes up to {NEWEST_FORMAT}",
                 hint="Fork at an earlier checkpoint, or take a newer tt-debug.",
             )
-        return cls(reading, reading.skeleton, key)
+        return cls(reading, tables, known, key)
+
+    @property
+    def newest(self) -> str:
+        """The newest id of the thread, in any namespace."""
+        return max(key.id for key in self.skeleton.parents)
 
     def to_thread(self, thread: str, *, keep_results: bool) -> str:
         """Copy what leads to the base under a new thread's name; returns the newest id there.
 
         Raises Conflict when the thread exists, Invalid when it cannot be a name.
         """
-        db, tables, source = self.reading.steps.db, self.reading.steps.tables, self.reading.thread
         _check_name(thread)
-        if tables.exists(db, thread):
+        if self.tables.exists(thread):
             raise Conflict(f"thread {thread!r} exists", hint="Choose another name.")
         plan = plan_copy(self.skeleton, self.base, self._owners, keep_results=keep_results)
-        for key in plan.checkpoints:
-            row = Ref(source, key.ns, key.id)
-            tables.copy(db, row, thread)
-            without = plan.left_out.get(key, frozenset())
-            if without is not None:
-                tables.copy_writes(db, row, thread, without)
+        self.tables.copy(self.reading.thread, thread, plan)
         return max(key.id for key in plan.checkpoints)
 
     def edit(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object], after: str) -> Key:
@@ -65,7 +71,7 @@ class Forking:
 
         Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not msgpack.
         """
-        row = self.reading.steps.tables.checkpoint(self.reading.steps.db, self.reading.thread, self.base)
+        row = self.tables.checkpoint(self.reading.thread, self.base)
         assert row is not None
         header = self.reading.header(self.base)
         decoder = Decoder()
@@ -76,7 +82,7 @@ class Forking:
         except ValueError as error:
             raise Unsupported(f"the thread's ids are not LangGraph's: {error}") from error
         birth = Birth(name, self._parent_of_fork(row), step, meta)
-        self.reading.steps.tables.insert(self.reading.steps.db, thread, edited_row(row, state, changes, birth, decoder))
+        self.tables.insert(thread, edited_row(row, state, changes, birth, decoder))
         return Key(name, self.base.ns)
 
     def check_alive(self) -> None:
@@ -96,7 +102,7 @@ class Forking:
         if outside is None:
             return {}
         ns, task = outside
-        owner = self.reading.steps.tables.task_owner(self.reading.steps.db, self.reading.thread, ns, task)
+        owner = self.tables.task_owner(self.reading.thread, ns, task)
         return {} if owner is None else {ns: owner, **self._owners(Key(owner, ns))}
 
     def _parent_of_fork(self, row: CheckpointRow) -> str | None:
@@ -113,7 +119,7 @@ class Forking:
 
     def _parent_writes(self) -> Sequence[WriteRow]:
         parent = self.skeleton.parent(self.base)
-        return self.reading.steps.tables.writes(self.reading.steps.db, self.reading.thread, parent) if parent else ()
+        return self.tables.writes(self.reading.thread, parent) if parent else ()
 
 
 def _check_name(thread: str) -> None:

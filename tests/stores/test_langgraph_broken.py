@@ -56,7 +56,7 @@ OPEN = {
         5,
         63,
         63,
-        frozenset({STUCK, "its parent is not in the file"}),
+        frozenset({STUCK, "its parent is not in the store"}),
     ),
     "parent_cycle.sqlite": Told(
         ("The parents of 18 checkpoints go round in a circle.",),

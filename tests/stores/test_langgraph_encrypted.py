@@ -23,7 +23,7 @@ from tests.stores.langgraph_graphs import config
 
 KEY = "0123456789abcdef"
 FILE = "special_encrypted.sqlite"
-CLEAR = "the names of threads, nodes and channels, and all metadata, lie in the file in clear text."
+CLEAR = "the names of threads, nodes and channels, and all metadata, lie in the store in clear text."
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from stores.errors import NotFound
 from stores.langgraph.sqlite import LangGraphStore
-from stores.langgraph.tables import Tables
+from stores.langgraph.sqlite_tables import SqliteTables
 from stores.model import Ref, Status
 from tests.stores.handmade import Row, Wrote, ext, handmade, uuid, version
 from tests.stores.langgraph_files import rows_of
@@ -149,8 +149,8 @@ def test_a_deleted_checkpoint_leaves_orphans_and_late_writes(torn: LangGraphStor
     )
     problems = {one.ref.id: one.problem for one in torn.headers("t").items}
     assert problems == {
-        uuid(4, 2): "its parent is not in the file",
-        uuid(3, 2): "its parent is not in the file",
+        uuid(4, 2): "its parent is not in the store",
+        uuid(3, 2): "its parent is not in the store",
         uuid(1): None,
     }
 
@@ -230,13 +230,13 @@ def test_threads_are_listed_by_their_newest_rows_alone(made: Make, monkeypatch: 
     ]  # fmt: skip
     store = made(*rows)
     asked: list[str] = []
-    read = Tables.checkpoint
+    read = SqliteTables.checkpoint
 
-    def counted(self: Tables, db: sqlite3.Connection, thread: str, key: Any) -> Any:
+    def counted(self: SqliteTables, thread: str, key: Any) -> Any:
         asked.append(thread)
-        return read(self, db, thread, key)
+        return read(self, thread, key)
 
-    monkeypatch.setattr(Tables, "checkpoint", counted)
+    monkeypatch.setattr(SqliteTables, "checkpoint", counted)
     page = store.threads(limit=2000)
     assert len(page.items) == 1500
     assert {(info.checkpoints, info.step, info.status) for info in page.items} == {(3, 2, Status.UNFINISHED)}

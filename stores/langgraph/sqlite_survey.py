@@ -5,32 +5,31 @@ Owns the questions asked at opening and their cost; refuses to judge single rows
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
-from stores.codec.aes import KEY_VARIABLE, is_sealed
+from stores.codec.aes import is_sealed
 from stores.langgraph import skeleton
+from stores.langgraph.notices import checkpoints, sealed_notice
 from stores.langgraph.rows import as_bytes, read_metadata
-from stores.langgraph.tables import Tables
+from stores.langgraph.sqlite_tables import SqliteTables
 
 # Above this many rows the questions that visit every one of them are not asked: each reads up to as many pages.
 _MANY: Final = 50_000
 _NEWEST: Final = 50
-_IN_THE_CLEAR: Final = "the names of threads, nodes and channels, and all metadata, lie in the file in clear text"
 
 
-def survey(db: sqlite3.Connection, tables: Tables, key_problem: str | None) -> tuple[str, ...]:
+def survey(tables: SqliteTables, key_problem: str | None) -> tuple[str, ...]:
     """The sentences. ``key_problem`` is why the key that was given cannot be used."""
-    found = [*_by_columns(tables), *_encryption(db, tables, key_problem)]
-    if tables.last_rowid(db) == 0:
+    found = [*_by_columns(tables), *_encryption(tables, key_problem)]
+    if tables.progress() == 0:
         found.append("There are no checkpoints in it.")
-    elif tables.last_rowid(db) <= _MANY:
-        found += _by_rows(db, tables)
+    elif tables.progress() <= _MANY:
+        found += _by_rows(tables)
     return tuple(found)
 
 
-def _by_columns(tables: Tables) -> Iterator[str]:
+def _by_columns(tables: SqliteTables) -> Iterator[str]:
     if not tables.has_writes:
         yield "The file has no table of writes: tasks, errors and questions are unknown."
     if tables.is_first:
@@ -44,73 +43,63 @@ def _by_columns(tables: Tables) -> Iterator[str]:
         yield "The table of checkpoints lacks columns of LangGraph's: it can be looked at, not forked."
 
 
-def _encryption(db: sqlite3.Connection, tables: Tables, key_problem: str | None) -> Iterator[str]:
+def _encryption(tables: SqliteTables, key_problem: str | None) -> Iterator[str]:
     question = f"SELECT {tables.type}, {tables.metadata} FROM checkpoints ORDER BY rowid DESC LIMIT {_NEWEST}"
-    sealed = [metadata for kind, metadata in db.execute(question) if isinstance(kind, str) and is_sealed(kind)]
+    sealed = [metadata for kind, metadata in tables.db.execute(question) if isinstance(kind, str) and is_sealed(kind)]
     if not sealed:
         return
     told = any(read_metadata(as_bytes(one))[0].get("writes") for one in sealed)
-    clear = f"{_IN_THE_CLEAR}{', and there also what nodes wrote' if told else ''}."
-    if tables.seal is not None:
-        yield f"Values are encrypted, and shown by the key in {KEY_VARIABLE}; {clear}"
-    elif key_problem:
-        yield f"Values are encrypted, and stay closed: {key_problem}; {clear}"
-    else:
-        yield f"Values are encrypted: set {KEY_VARIABLE} to read them; {clear}"
+    yield sealed_notice(tables.seal, key_problem, told=told)
 
 
-def _by_rows(db: sqlite3.Connection, tables: Tables) -> Iterator[str]:
-    nameless = _count(db, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
+def _by_rows(tables: SqliteTables) -> Iterator[str]:
+    nameless = _count(tables, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
     if nameless:
-        yield f"{_checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
+        yield f"{checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
     closed = _count(
-        db,
+        tables,
         f"SELECT count(*) FROM checkpoints WHERE checkpoint IS NULL OR {tables.type} IS NULL OR "
         f"({tables.type} NOT IN ('msgpack', 'json') AND {tables.type} NOT LIKE '%+%')",
     )
     if closed:
-        yield f"{_checkpoints(closed, 'is', 'are')} stored in a way that cannot be read."
+        yield f"{checkpoints(closed, 'is', 'are')} stored in a way that cannot be read."
     orphans = _count(
-        db,
+        tables,
         f"SELECT count(*) FROM checkpoints AS child WHERE child.{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM "
         f"checkpoints AS one WHERE one.thread_id = child.thread_id AND {_same(tables, 'one', 'child')} "
         f"AND one.{tables.id} = child.{tables.parent})",
     )
     if orphans:
-        yield f"{_checkpoints(orphans, 'names', 'name')} a parent that is not in the file."
-    circling = sum(_circling(db, tables))
+        yield f"{checkpoints(orphans, 'names', 'name')} a parent that is not in the file."
+    circling = sum(_circling(tables))
     if circling:
         yield f"The parents of {circling} checkpoint{'' if circling == 1 else 's'} go round in a circle."
-    if late := _late(db, tables):
-        which = _checkpoints(late, "that is", "that are")
+    if late := _late(tables):
+        which = checkpoints(late, "that is", "that are")
         yield f"There are writes for {which} not in the file: deleted, or yet to be saved."
 
 
-def _circling(db: sqlite3.Connection, tables: Tables) -> Iterator[int]:
+def _circling(tables: SqliteTables) -> Iterator[int]:
     """How many checkpoints of each thread lie on a circle; every circle goes up by id somewhere."""
     question = f"SELECT DISTINCT thread_id FROM checkpoints WHERE {tables.parent} >= {tables.id} AND {tables.addressed}"
-    for (thread,) in db.execute(question).fetchall():
-        yield len(skeleton.build(tables.skeleton(db, thread)).circling)
+    for (thread,) in tables.db.execute(question).fetchall():
+        yield len(skeleton.build(tables.skeleton(thread)).circling)
 
 
-def _late(db: sqlite3.Connection, tables: Tables) -> int:
-    if not tables.has_writes or _count(db, "SELECT max(rowid) FROM writes") > _MANY:
+def _late(tables: SqliteTables) -> int:
+    if not tables.has_writes or _count(tables, "SELECT max(rowid) FROM writes") > _MANY:
         return 0
     return _count(
-        db,
+        tables,
         f"SELECT count(*) FROM (SELECT DISTINCT thread_id, {tables.ns}, {tables.id} FROM writes AS late WHERE NOT "
         f"EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = late.thread_id AND "
         f"{_same(tables, 'one', 'late')} AND one.{tables.id} = late.{tables.id}))",
     )
 
 
-def _same(tables: Tables, one: str, other: str) -> str:
+def _same(tables: SqliteTables, one: str, other: str) -> str:
     return f"{one}.{tables.ns} = {other}.{tables.ns}" if not tables.ns.startswith("'") else "1"
 
 
-def _count(db: sqlite3.Connection, question: str) -> int:
-    return db.execute(question).fetchone()[0] or 0
-
-
-def _checkpoints(count: int, one: str, many: str) -> str:
-    return f"1 checkpoint {one}" if count == 1 else f"{count} checkpoints {many}"
+def _count(tables: SqliteTables, question: str) -> int:
+    return tables.db.execute(question).fetchone()[0] or 0

@@ -1,0 +1,232 @@
+"""What the stores on LangGraph's tables have in common, whichever database holds them.
+
+Owns paging and what is kept between calls; refuses connections: those are the subclasses' own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Final, TypeVar
+
+from stores import ids
+from stores.codec.aes import KEY_VARIABLE, Seal
+from stores.codec.msgpack import Decoder
+from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
+from stores.langgraph import skeleton
+from stores.langgraph.skeleton import Key, Skeleton
+from stores.langgraph.steps import Memory, Steps
+from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
+from stores.langgraph.thread import ThreadReading
+from stores.langgraph.write import Forking
+from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+
+T = TypeVar("T")
+
+CAPABILITIES: Final = frozenset({Capability.FORK, Capability.NAMESPACES, Capability.TASKS})
+_KEPT_THREADS: Final = 8
+
+
+class LangGraphBase(ABC):
+    """Reads LangGraph's checkpoints, and appends forks and edits to them."""
+
+    def __init__(self, name: str, *, read_only: bool) -> None:
+        """``name`` is the store's in messages."""
+        self._name = name
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._memory = Memory()
+        self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
+        self._decoders: OrderedDict[str, Decoder] = OrderedDict()
+        self._seal, self._key_problem = _seal(os.environ.get(KEY_VARIABLE))
+
+    @property
+    @abstractmethod
+    def info(self) -> StoreInfo:
+        """What this store is and can do."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Idempotent; every later call raises Unreachable."""
+
+    @abstractmethod
+    def _ask(self, question: Callable[[Tables], T]) -> T:
+        """The answer to a question on one snapshot."""
+
+    @abstractmethod
+    def _writing(self, thread: str) -> AbstractContextManager[WritableTables]:
+        """A write transaction, in which no other of ours writes to ``thread``."""
+
+    # --- reading
+
+    def threads(self, after: str | None = None, limit: int = 200) -> Page[ThreadInfo]:
+        """Newest write first; of two threads the one whose row was stored last."""
+        _check_limit(limit)
+        start = None if after is None else _read_place(after)
+
+        def question(tables: Tables) -> Page[ThreadInfo]:
+            found = tables.threads(start, limit + 1)
+            page = found[:limit]
+            more = _write_place(page[-1].place) if page and len(found) > limit else None
+            readings = [ThreadReading(Steps(tables, row.thread, self._memory)) for row in page]
+            self._prepare(tables, readings, page)
+            return Page(tuple(map(_thread_info, readings, page)), more)
+
+        return self._ask(question)
+
+    def _prepare(self, tables: Tables, readings: Sequence[ThreadReading], page: Sequence[ThreadRow]) -> None:
+        """Two questions for a page of threads: their heads, and the steps that led to them."""
+        known = self._memory.cards.holds
+        tables.prefetch((Ref(row.thread, row.shown.ns, row.shown.id) for row in page), known)
+        cards = [reading.steps.card(row.shown) for reading, row in zip(readings, page, strict=True)]
+        pairs = zip(page, cards, strict=True)
+        tables.prefetch((Ref(row.thread, row.shown.ns, card.parent) for row, card in pairs if card.parent), known)
+
+    def headers(self, thread: str, after: str | None = None, limit: int = 1000) -> Page[Header]:
+        """Newest id first, a child always before its parent. Raises NotFound; Invalid for another list's ``after``."""
+        _check_limit(limit)
+
+        def question(tables: Tables) -> Page[Header]:
+            reading = self._thread(tables, thread)
+            assert reading.skeleton is not None
+            order = reading.skeleton.order
+            start = 0 if after is None else _position(order, after) + 1
+            page = order[start : start + limit]
+            more = " ".join(page[-1]) if page and start + limit < len(order) else None
+            reading.steps.prepare(page)
+            return Page(tuple(reading.header(key) for key in page), more)
+
+        return self._ask(question)
+
+    def head(self, thread: str, ns: str = "") -> Ref:
+        """The newest id, as the savers look it up. Raises NotFound."""
+
+        def question(tables: Tables) -> Ref:
+            reading = self._thread(tables, thread)
+            assert reading.skeleton is not None
+            newest = max((key for key in reading.skeleton.order if key.ns == ns), default=None)
+            if newest is None:
+                raise NotFound(f"thread {thread!r} has no checkpoint in namespace {ns!r}")
+            return Ref(thread, ns, newest.id)
+
+        return self._ask(question)
+
+    def load(self, ref: Ref) -> Checkpoint:
+        """State and tasks. Raises NotFound, and Corrupt when nothing of the state can be read."""
+
+        def question(tables: Tables) -> Checkpoint:
+            reading = self._thread(tables, ref.thread)
+            reading.steps.prepare((Key(ref.id, ref.ns),))
+            return reading.checkpoint(Key(ref.id, ref.ns), self._decoder(ref.thread))
+
+        return self._ask(question)
+
+    # --- writing
+
+    def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
+        """Always Unsupported: which channels wake which nodes is the graph's to say."""
+        raise Unsupported(
+            "a checkpoint of LangGraph's cannot be made without its graph", hint="Fork or edit one that is there."
+        )
+
+    def fork(
+        self,
+        base: Ref,
+        thread: str,
+        changes: Sequence[Change] = (),
+        *,
+        keep_results: bool = False,
+        meta: Mapping[str, object] | None = None,
+    ) -> Header:
+        """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
+        if self._read_only:
+            raise ReadOnly(f"{self._name} was opened for reading only", hint="Open it without --read-only.")
+        with self._writing(thread) as tables:
+            if not tables.is_current:
+                raise Unsupported(f"{self._name} was written by an early release of LangGraph: it can only be read")
+            forking = Forking.at(tables, base)
+            if thread == base.thread:
+                forking.check_alive()
+                head = forking.edit(thread, changes, meta or {}, forking.newest)
+            else:
+                newest = forking.to_thread(thread, keep_results=keep_results)
+                head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base
+        return self._ask(lambda tables: self._thread(tables, thread).header(head))
+
+    # --- what is kept between calls
+
+    def _thread(self, tables: Tables, thread: str) -> ThreadReading:
+        stamp = tables.count(thread)
+        if stamp[0] == 0:
+            raise NotFound(f"no thread {thread!r} in {self._name}")
+        known = self._skeletons.get(thread)
+        if known is None or known[0] != stamp:
+            known = stamp, skeleton.build(tables.skeleton(thread))
+            _keep(self._skeletons, thread, known)
+        return ThreadReading(Steps(tables, thread, self._memory, known[1]))
+
+    def _decoder(self, thread: str) -> Decoder:
+        found = self._decoders.get(thread) or Decoder()
+        _keep(self._decoders, thread, found)
+        return found
+
+
+def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:
+    header = reading.header(row.shown)
+    return ThreadInfo(
+        thread=row.thread,
+        checkpoints=row.checkpoints,
+        head=header.ref if row.head is not None else None,
+        step=header.step,
+        status=header.status,
+        updated=ids.time_of(row.newest.id) or header.created,
+        last_node=header.nodes[-1] if header.nodes else None,
+        meta=header.meta,
+    )
+
+
+def _keep(kept: OrderedDict[str, T], name: str, value: T) -> None:
+    kept[name] = value
+    kept.move_to_end(name)
+    while len(kept) > _KEPT_THREADS:
+        kept.popitem(last=False)
+
+
+def _seal(key: str | None) -> tuple[Seal | None, str | None]:
+    """What opens encrypted values, and why a key that was given does not."""
+    if not key:
+        return None, None
+    try:
+        return Seal(key), None
+    except StoreError as error:
+        return None, f"{error} ({error.hint})" if error.hint else str(error)
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 0:
+        raise ValueError(f"a page cannot have {limit} items")
+
+
+def _write_place(place: Place) -> str:
+    return f"{place.written} {place.id} {place.thread}"
+
+
+def _read_place(after: str) -> Place:
+    written, _, rest = after.partition(" ")
+    id, _, thread = rest.partition(" ")
+    try:
+        return Place(int(written), id, thread)
+    except ValueError:
+        raise Invalid(f"not the end of a page of threads: {after!r}") from None
+
+
+def _position(order: Sequence[Key], after: str) -> int:
+    id, _, ns = after.partition(" ")
+    try:
+        return order.index(Key(id, ns))
+    except ValueError:
+        raise Invalid(f"not the end of a page of this thread: {after!r}") from None

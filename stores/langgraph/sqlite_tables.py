@@ -1,0 +1,248 @@
+"""The SQL over LangGraph's two SQLite tables, whichever generation of the saver made them: `Tables` on one snapshot.
+
+Owns column names: they are looked up, never assumed, as savers added some and moved others. Refuses meaning.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stores.codec.aes import Seal, is_sealed
+from stores.errors import Corrupt, Unsupported
+from stores.langgraph.copying import CopyPlan
+from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
+from stores.langgraph.skeleton import Key
+from stores.langgraph.tables import Place, ThreadRow, recognises
+from stores.model import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteTables:
+    """One snapshot of a file, and its columns as SQL expressions: those that a generation lacks are literals."""
+
+    db: sqlite3.Connection
+    id: str
+    parent: str
+    ns: str
+    type: str
+    metadata: str
+    has_writes: bool
+    write_path: str
+    write_type: str
+    seal: Seal | None = None
+
+    @classmethod
+    def of(cls, db: sqlite3.Connection, seal: Seal | None = None) -> SqliteTables:
+        """The tables of an open file; ``seal`` opens what is encrypted. Raises Unsupported when they are others."""
+        names = {table: _columns(db, table) for table in ("checkpoints", "writes")}
+        if not recognises(names):
+            raise Unsupported("no LangGraph tables here", hint="Give a file written by LangGraph's SqliteSaver.")
+        found, writes = names["checkpoints"], names["writes"]
+        first = "checkpoint_id" not in found
+        return cls(
+            db=db,
+            id="thread_ts" if first else "checkpoint_id",
+            parent=_one_of(found, "parent_checkpoint_id", "parent_ts"),
+            ns="checkpoint_ns" if "checkpoint_ns" in found else "''",
+            type="type" if "type" in found else "'json'",
+            metadata=_one_of(found, "metadata"),
+            has_writes={"thread_id", "task_id", "idx", "channel", "value"} <= writes,
+            write_path="task_path" if "task_path" in writes else "''",
+            write_type="type" if "type" in writes else "'json'",
+            seal=seal,
+        )
+
+    @property
+    def is_current(self) -> bool:
+        """Whether rows can be written as the savers since 1.0 read them."""
+        return (self.id, self.ns, self.type, self.metadata) == ("checkpoint_id", "checkpoint_ns", "type", "metadata")
+
+    @property
+    def is_first(self) -> bool:
+        """Whether langgraph 0.1 wrote the file."""
+        return self.id == "thread_ts"
+
+    @property
+    def addressed(self) -> str:
+        """The condition that a row of either table has an address: other writers may have stored no text there."""
+        return " AND ".join(f"typeof({column}) = 'text'" for column in ("thread_id", self.ns, self.id))
+
+    def threads(self, after: Place | None, limit: int) -> list[ThreadRow]:
+        """As `Tables.threads`; answered from the primary key's index, which holds the rowid too."""
+        question = (
+            f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints "
+            f"WHERE {self.addressed} GROUP BY 1, 2"
+        )
+        found: dict[str, ThreadRow] = {}
+        for thread, ns, count, newest, written in filter(_is_text, self.db.execute(question)):
+            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written)
+            before = found.get(thread)
+            if before is not None:
+                row = ThreadRow(
+                    thread,
+                    before.checkpoints + count,
+                    max(before.newest, row.newest),
+                    before.head or row.head,
+                    max(before.written, written),
+                )
+            found[thread] = row
+        rows = sorted(found.values(), key=lambda row: row.place, reverse=True)
+        return [row for row in rows if after is None or row.place < after][:limit]
+
+    def skeleton(self, thread: str) -> list[tuple[str, str, str | None]]:
+        """(ns, id, parent) of a thread's checkpoints."""
+        question = (
+            f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
+        )
+        found = filter(_is_text, self.db.execute(question, (thread,)))
+        return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
+
+    def newest(self, limit: int) -> list[tuple[str, Key]]:
+        """The newest checkpoint of every thread and namespace, newest write first."""
+        question = (
+            f"SELECT thread_id, {self.ns}, max({self.id}), max(rowid) FROM checkpoints "
+            f"WHERE {self.addressed} GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ?"
+        )
+        return [(thread, Key(id, ns)) for thread, ns, id, _ in filter(_is_text, self.db.execute(question, (limit,)))]
+
+    def progress(self) -> int:
+        """The number of the row that was stored last."""
+        found = self.db.execute("SELECT max(rowid) FROM checkpoints").fetchone()
+        return found[0] or 0
+
+    def count(self, thread: str) -> tuple[int, str | None]:
+        """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
+        question = f"SELECT count(*), max({self.id}) FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
+        count, newest = self.db.execute(question, (thread,)).fetchone()
+        return count, newest
+
+    def prefetch(self, refs: Iterable[Ref], known: Callable[[Ref, int], bool]) -> None:
+        """Nothing: a file is near."""
+
+    def stamp(self, thread: str, key: Key) -> int | None:
+        """The bytes of a checkpoint, without reading them: a row is never changed, only replaced."""
+        found = self._one("length(checkpoint)", thread, key)
+        return None if found is None else found[0] or 0
+
+    def outlined(self, thread: str, key: Key) -> CheckpointRow | None:
+        """The whole row: its values all lie in the same bytes."""
+        return self.checkpoint(thread, key)
+
+    def checkpoint(self, thread: str, key: Key) -> CheckpointRow | None:
+        """One whole row."""
+        what = f"{self.ns}, {self.id}, {self.parent}, {self.type}, checkpoint, {self.metadata}"
+        found = self._one(what, thread, key)
+        if found is None:
+            return None
+        ns, id, parent, stored, *rest = found
+        row = CheckpointRow(ns, id, as_text(parent) or None, as_text(stored) or None, *rest)
+        row = row._replace(size=0 if row.blob is None else len(row.blob))
+        kind, blob = self._opened(row.type, row.blob)
+        return row if kind == row.type else row._replace(type=kind, blob=blob, sealed=True)
+
+    def _opened(self, kind: str | None, data: Any) -> tuple[str | None, Any]:
+        """A (type, bytes) pair without its encryption; as it is when there is no key, or the wrong one."""
+        if self.seal is None or kind is None or not is_sealed(kind) or not isinstance(data, bytes):
+            return kind, data
+        try:
+            return self.seal.open(kind, data)
+        except Corrupt:
+            return kind, data
+
+    def _one(self, what: str, thread: str, key: Key) -> tuple[Any, ...] | None:
+        question = f"SELECT {what} FROM checkpoints WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
+        found: tuple[Any, ...] | None = self.db.execute(question, (thread, key.ns, key.id)).fetchone()
+        return found
+
+    def writes(self, thread: str, key: Key, *, values: bool = False) -> list[WriteRow]:
+        """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
+        if not self.has_writes:
+            return []
+        more = f", {self.write_type}, value" if values else ""
+        question = (
+            f"SELECT task_id, {self.write_path}, idx, channel{more} FROM writes "
+            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
+        )
+        # What only an index of a damaged file still tells of has no channel.
+        found = self.db.execute(f"{question} AND channel IS NOT NULL", (thread, key.ns, key.id))
+        return [self._write(*row) for row in found]
+
+    def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
+        name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
+        if not value:
+            return WriteRow(*name)
+        kind, blob = self._opened(as_text(value[0]) or None, value[1])
+        return WriteRow(*name, kind, b"" if blob is None else blob)
+
+    def task_owner(self, thread: str, ns: str, task: str) -> str | None:
+        """The checkpoint in whose superstep a task ran, by what it wrote."""
+        if not self.has_writes:
+            return None
+        question = f"SELECT {self.id} FROM writes WHERE thread_id = ? AND {self.ns} = ? AND task_id = ? LIMIT 1"
+        found = self.db.execute(question, (thread, ns, task)).fetchone()
+        return found[0] if found else None
+
+    # --- appending
+
+    def exists(self, thread: str) -> bool:
+        """Whether anything is stored under this name; writes may be there before their checkpoint."""
+        tables = ("checkpoints", "writes") if self.has_writes else ("checkpoints",)
+        return any(
+            self.db.execute(f"SELECT 1 FROM {name} WHERE thread_id = ? LIMIT 1", (thread,)).fetchone()
+            for name in tables
+        )
+
+    def insert(self, thread: str, row: CheckpointRow) -> None:
+        """Append one checkpoint, encrypted if it was. A row of the same id is sqlite3's IntegrityError."""
+        kind, blob = row.type, row.blob
+        if row.sealed and self.seal is not None and kind is not None and blob is not None:
+            kind, blob = self.seal.close(kind, blob)
+        self.db.execute(
+            "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+            "metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (thread, row.ns, row.id, row.parent, kind, blob, row.metadata),
+        )
+
+    def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
+        """As `WritableTables.copy`."""
+        for key in plan.checkpoints:
+            source = Ref(thread, key.ns, key.id)
+            _copy(self.db, "checkpoints", source, to)
+            without = plan.left_out.get(key, frozenset())
+            if self.has_writes and without is not None:
+                _copy(self.db, "writes", source, to, without)
+
+
+def _copy(db: sqlite3.Connection, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:
+    # Every column there is, so that one a later release adds comes along.
+    names = ", ".join(f'"{name}"' for name in sorted(_columns(db, table)) if name != "thread_id")
+    more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
+    db.execute(
+        f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
+        f"WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?{more}",
+        (to, *source, *without),
+    )
+
+
+def _is_text(row: Sequence[object]) -> bool:
+    """Whether the texts of a row are valid ones, which can be asked for."""
+    return all(part.isascii() or _encodes(part) for part in row if isinstance(part, str))
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+
+
+def _one_of(found: Collection[str], *names: str) -> str:
+    return next((name for name in names if name in found), "NULL")
