@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check screenshots clean
+.PHONY: demo test check bench screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/tt-debug demo
@@ -16,6 +16,9 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready
+	$(BIN)/python -m tests.bench $(BENCH)
 
 screenshots: $(VENV)/.ready
 	$(BIN)/python -m tests.screenshots

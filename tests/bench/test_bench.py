@@ -1,0 +1,93 @@
+"""The measuring itself: no time is judged here."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from stores.registry import open_store
+from tests.bench import data
+from tests.bench.cases import cases
+from tests.bench.harness import Case, Figure, Result, Work, measure
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TT_DEBUG_BENCH_DATA", str(tmp_path))
+    return tmp_path
+
+
+def counting(by: int) -> Callable[[], object]:
+    """Something to do."""
+    return lambda: sum(range(by))
+
+
+def test_each_side_does_its_rounds_in_a_process_of_its_own() -> None:
+    work = Work("tests.bench.test_bench:counting", {"by": 10})
+    result = measure(Case("count", "counting", work, work, work, {"ours/floor": 0}, rounds=3))
+    assert set(result.figures) == {"ours", "peer", "floor"}
+    assert all(len(figure.rounds) == 3 and figure.seconds > 0 for figure in result.figures.values())
+    assert result.missed
+
+
+def test_a_side_that_fails_is_no_figure() -> None:
+    with pytest.raises(RuntimeError, match="ended in the middle"):
+        measure(Case("none", "nothing of the name", Work("tests.bench.test_bench:missing")))
+
+
+def test_ratios_are_told_against_their_targets() -> None:
+    figures = {name: Figure(seconds, (seconds,), 0) for name, seconds in (("ours", 2), ("peer", 8), ("floor", 1))}
+    work = Work("no:matter")
+    met = Result(Case("x", "x", work, targets={"ours/floor": 2, "peer/ours": 4}), figures)
+    assert met.ratios == {"ours/floor": 2, "peer/ours": 4}
+    assert met.missed == []
+    missed = Result(Case("x", "x", work, targets={"ours/floor": 1.5, "peer/ours": 5}), figures)
+    assert missed.missed == ["ours/floor 2, wanted ≤ 1.5", "peer/ours 4, wanted ≥ 5"]
+
+
+def test_the_data_is_the_same_for_everybody_and_stock_langgraph_reads_it(folder: Path) -> None:
+    path = data.linear(60)
+    once = hashlib.sha256(path.read_bytes()).digest()
+    path.unlink()
+    assert hashlib.sha256(data.linear(60).read_bytes()).digest() == once
+    with closing(sqlite3.connect(path, check_same_thread=False)) as db:
+        listed = list(SqliteSaver(db).list({"configurable": {"thread_id": "agent"}}))
+    assert len(listed) == 60
+    assert listed[0].checkpoint["channel_values"]["count"] == 59
+    assert listed[0].metadata["step"] == 58 - 1
+
+
+def test_our_store_sees_its_shapes(folder: Path) -> None:
+    store = open_store(str(data.linear(110)))
+    headers = store.headers("agent").items
+    children = [header.parent for header in headers if header.parent]
+    assert len(headers) == 110
+    assert len(children) - len(set(children)) == 2  # a side branch every 50
+    store.close()
+    store = open_store(str(data.crowd(5, 3)))
+    assert [info.checkpoints for info in store.threads().items] == [3] * 5
+    store.close()
+    store = open_store(str(data.chat(4)))
+    newest = store.load(store.head("chat"))
+    assert [len(message["content"]) for message in newest.state["messages"]] == [1000] * 4
+    store.close()
+
+
+def test_every_case_names_works_that_are_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import import_module
+
+    for name in ("linear", "chat"):
+        monkeypatch.setattr(data, name, lambda count: folder / "none")
+    monkeypatch.setattr(data, "crowd", lambda threads, each: folder / "none")
+    found = list(cases(1_000))
+    assert len({case.id for case in found}) == len(found) > 8
+    for case in found:
+        for work in filter(None, (case.ours, case.peer, case.floor)):
+            module, _, name = work.setup.partition(":")
+            assert callable(getattr(import_module(module), name))

@@ -1,0 +1,73 @@
+"""Reading a thread's graph and the list of threads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+
+def graph_ours(path: str, thread: str) -> Callable[[], object]:
+    """The thread's graph as the front ends get it: every header, lineage, lanes."""
+    from tt_debug.session.session import Session
+
+    def work() -> object:
+        session = Session.open(path, read_only=True)
+        try:
+            view = session.open_thread(thread)
+            return view.rows()
+        finally:
+            session.close()
+
+    return work
+
+
+def graph_peer(path: str, thread: str) -> Callable[[], object]:
+    """LangGraph's own list of the same thread."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    def work() -> object:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)) as db:
+            saver = SqliteSaver(db)
+            saver.is_setup = True
+            return sum(1 for _ in saver.list({"configurable": {"thread_id": thread}}))
+
+    return work
+
+
+def graph_floor(path: str, thread: str) -> Callable[[], object]:
+    """Ids and parents by SQL alone."""
+    question = "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE thread_id = ?"
+    return lambda: _rows(path, question, thread)
+
+
+def threads_ours(path: str) -> Callable[[], object]:
+    """The whole list of threads as a listing shows it."""
+    from tt_debug.session.session import Session
+
+    def work() -> object:
+        session = Session.open(path, read_only=True)
+        try:
+            return session.threads()
+        finally:
+            session.close()
+
+    return work
+
+
+def threads_floor(path: str) -> Callable[[], object]:
+    """A loose scan of the index: each thread's newest id."""
+    question = """
+    WITH RECURSIVE t(thread) AS (
+      SELECT min(thread_id) FROM checkpoints
+      UNION ALL
+      SELECT (SELECT min(thread_id) FROM checkpoints WHERE thread_id > t.thread) FROM t WHERE t.thread IS NOT NULL)
+    SELECT thread, (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = thread AND checkpoint_ns = '')
+    FROM t WHERE thread IS NOT NULL"""
+    return lambda: _rows(path, question)
+
+
+def _rows(path: str, question: str, *values: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True)) as db:
+        return db.execute(question, values).fetchall()
