@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 
+from stores.conformance_effects import EffectsConformance as EffectsConformance
 from stores.conformance_runs import RunStoreConformance as RunStoreConformance
 from stores.conformance_sample import HEADS as HEADS
 from stores.conformance_sample import NOBODY as NOBODY
@@ -303,7 +304,7 @@ class WriterConformance:
         assert _content(frozen) == before
 
 
-class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance):
+class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
     """All of it: what an adapter declares is tested, what it does not must say so."""
 
 

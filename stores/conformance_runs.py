@@ -22,12 +22,14 @@ from stores.runs import Approval, Definition, Run, RunStatus, StepCommit, StepRe
 DEFINITION: Final = Definition("ab" * 32, "trip", "1.0", '{"workflow_id":"trip"}')
 THREAD: Final = "journey"
 
-Self = TypeVar("Self", bound="RunStoreConformance")
+Self = TypeVar("Self")
 P = ParamSpec("P")
 AnyStore = Any
 
 
-def _with_runs(test: Callable[Concatenate[Self, AnyStore, P], None]) -> Callable[..., None]:
+def with_runs(test: Callable[Concatenate[Self, AnyStore, P], None]) -> Callable[..., None]:
+    """A test of a store that keeps runs; one that does not must not pass for one that does."""
+
     @functools.wraps(test)
     def run(self: Self, sample: AnyStore, *args: P.args, **kwargs: P.kwargs) -> None:
         if Capability.RUNS in sample.info.capabilities:
@@ -38,7 +40,8 @@ def _with_runs(test: Callable[Concatenate[Self, AnyStore, P], None]) -> Callable
     return run
 
 
-def _create(store: AnyStore, run_id: str = "r1", thread: str = THREAD) -> Run:
+def create(store: AnyStore, run_id: str = "r1", thread: str = THREAD) -> Run:
+    """A pending run of a new thread."""
     store.put_definition(DEFINITION)
     first = NewCheckpoint(Ref(thread, "", new_id(-1)), None, {"city": "Oslo"}, "input", step=-1, next=("plan",))
     return store.create_run(Run(run_id, thread, DEFINITION.hash, base=first.ref, head=first.ref), first)  # type: ignore[no-any-return]
@@ -68,7 +71,7 @@ def _status(store: AnyStore, thread: str = THREAD) -> str:
 class RunStoreConformance:
     """Runs, steps, approvals: `stores.protocol.RunStore`."""
 
-    @_with_runs
+    @with_runs
     def test_a_definition_is_kept_under_its_hash(self, sample: AnyStore) -> None:
         sample.put_definition(DEFINITION)
         sample.put_definition(DEFINITION)
@@ -82,28 +85,28 @@ class RunStoreConformance:
         with pytest.raises(NotFound):
             sample.definition("ef" * 32)
 
-    @_with_runs
+    @with_runs
     def test_a_thread_has_one_active_run(self, sample: AnyStore) -> None:
-        run = _create(sample)
+        run = create(sample)
         assert (run.status, run.token, sample.load(run.head).state) == (RunStatus.PENDING, 0, {"city": "Oslo"})
         with pytest.raises(Conflict, match="r1"):
             sample.create_run(Run("r2", THREAD, DEFINITION.hash, base=run.base, head=run.head))
         assert [known.run_id for known in sample.runs(THREAD)] == ["r1"]
         assert _status(sample) == Status.PENDING
 
-    @_with_runs
+    @with_runs
     def test_a_run_is_not_created_on_half_a_thread(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         with pytest.raises(Conflict):
-            _create(sample, "r2")
+            create(sample, "r2")
         with pytest.raises(NotFound):
             sample.create_run(Run("r3", "no such thread", DEFINITION.hash))
         with pytest.raises(NotFound):
             sample.run("r3")
 
-    @_with_runs
+    @with_runs
     def test_a_claim_takes_the_run_and_the_old_token_is_worth_nothing(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         old = sample.claim("r1", "me", 1)
         assert (old.status, old.token, old.owner, old.owner_pid) == (RunStatus.RUNNING, 1, "me", 1)
         new = sample.claim("r1", "you", 2)
@@ -126,9 +129,9 @@ class RunStoreConformance:
         assert sample.steps("r1") == ()
         assert sample.run("r1").status == RunStatus.RUNNING
 
-    @_with_runs
+    @with_runs
     def test_of_many_runs_for_one_thread_one_is_created(self, sample: AnyStore) -> None:
-        run = _create(sample)
+        run = create(sample)
         sample.request("r1", "cancel")
 
         def attempt(number: int) -> bool:
@@ -141,9 +144,9 @@ class RunStoreConformance:
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(attempt, range(12))) == 1
 
-    @_with_runs
+    @with_runs
     def test_a_step_and_its_checkpoint_are_committed_as_one(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         started = sample.head(THREAD)
         sample.start_step("r1", run.token, StepRecord("r1", 0, "plan"))
@@ -158,9 +161,9 @@ class RunStoreConformance:
         assert sample.load(started).header.status == Status.DONE
         assert _status(sample) == Status.RUNNING
 
-    @_with_runs
+    @with_runs
     def test_a_commit_repeated_is_the_same_commit(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         parent = sample.head(THREAD)
         new = NewCheckpoint(Ref(THREAD, "", new_id(0, parent.id)), parent, {"plan": 1}, "step", step=0, nodes=("plan",))
@@ -170,9 +173,9 @@ class RunStoreConformance:
         assert len(sample.headers(THREAD).items) == 2
         assert (sample.run("r1").status, _status(sample)) == (RunStatus.COMPLETED, Status.DONE)
 
-    @_with_runs
+    @with_runs
     def test_a_failed_step_shows_where_it_started(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         head = sample.head(THREAD)
         for attempt in (1, 2):
@@ -190,9 +193,9 @@ class RunStoreConformance:
         ]
         assert sample.requeue("r1", None).status == RunStatus.PENDING
 
-    @_with_runs
+    @with_runs
     def test_an_ended_run_is_not_requeued(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         assert sample.request("r1", "cancel").status == RunStatus.CANCELLED
         with pytest.raises(Conflict):
             sample.requeue("r1", None)
@@ -200,9 +203,9 @@ class RunStoreConformance:
             sample.claim("r1", "me", 1)
         assert _status(sample) == Status.CANCELLED
 
-    @_with_runs
+    @with_runs
     def test_asking_a_run_to_stop(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         assert sample.request("r1", "pause").requested == "pause"
         assert sample.run("r1").status == RunStatus.RUNNING
@@ -212,9 +215,9 @@ class RunStoreConformance:
         with pytest.raises(ValueError):
             sample.request("r1", "explode")
 
-    @_with_runs
+    @with_runs
     def test_a_question_is_answered_once(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         sample.start_step("r1", run.token, StepRecord("r1", 0, "ask"))
         step = StepRecord("r1", 0, "ask", status="waiting")
@@ -244,9 +247,9 @@ class RunStoreConformance:
         assert [found.answer for found in sample.approvals(status="answered")] == [True]
         assert sample.load(new.ref).header.status == Status.DONE
 
-    @_with_runs
+    @with_runs
     def test_an_edit_of_a_thread_that_runs_is_refused(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         head = sample.head(THREAD)
         with pytest.raises(Conflict, match="r1"):
@@ -257,7 +260,7 @@ class RunStoreConformance:
         assert sample.head(THREAD) == edited.ref
         assert _status(sample) == Status.PAUSED
 
-    @_with_runs
+    @with_runs
     def test_of_two_edits_of_the_same_head_one_is_refused(self, sample: AnyStore) -> None:
         seen = sample.head(TRIP)
         edited = sample.fork(seen, TRIP, [Change("change", ("city",), "Łódź", "Kraków")])
@@ -265,9 +268,9 @@ class RunStoreConformance:
             sample.fork(seen, TRIP, [Change("change", ("city",), "Łódź", "Gdańsk")])
         assert sample.head(TRIP) == edited.ref
 
-    @_with_runs
+    @with_runs
     def test_a_run_whose_owner_died_can_be_set_aside_for_an_edit(self, sample: AnyStore) -> None:
-        _create(sample)
+        create(sample)
         run = sample.claim("r1", "me", 1)
         sample.start_step("r1", run.token, StepRecord("r1", 0, "plan"))
         assert sample.finish("r1", run.token, RunStatus.CRASHED).status == RunStatus.CRASHED

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+from stores.effects import Begun, Effect, EffectCall, EffectUse
+from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
 from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
 
 
@@ -103,11 +104,12 @@ class RunStore(Store, Writer, Protocol):
         """Insert a pending run; ``first`` is a new thread's input checkpoint, in the same transaction."""
         ...
 
-    def claim(self, run_id: str, owner: str, pid: int) -> Run:
+    def claim(self, run_id: str, owner: str, pid: int, on_conflict: str | None = None) -> Run:
         """Take the run: token + 1, status running. Only the holder of the run's kernel lock may call it.
 
         Allowed from pending, paused, crashed, and from running when the caller holds the lock (its owner is dead).
-        Conflict otherwise."""
+        Conflict otherwise, and while the run is held. ``on_conflict`` (`stores.effects.OnConflict`) is kept with the
+        run: what its effects do where they meet another request than the recorded one; None leaves it as it was."""
         ...
 
     def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
@@ -116,12 +118,51 @@ class RunStore(Store, Writer, Protocol):
 
     def commit_step(self, commit: StepCommit) -> Header:
         """One transaction: the step completed with its output, its checkpoint, the thread's and the run's head,
-        the run's new status, an opened approval, and the next step running."""
+        the run's new status, an opened approval, the next step running, and the business statements executed, each
+        entered as a done effect. Invalid, and nothing written, for a statement that fails or touches our tables."""
         ...
 
     def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
         """Log an attempt as failed; ``run_status`` ("failed", "cancelled", "paused") also ends or stops the run,
         in the same transaction. ``step.next_attempt_at`` persists a retry's wait."""
+        ...
+
+    def commit_substep(self, commit: StepCommit) -> Header:
+        """One transaction: a part of the running node completed with its output (``step.substep`` names it), and a
+        checkpoint with source "substep" that is the head from now on. The step and the run go on running."""
+        ...
+
+    def substeps(self, ref: Ref) -> Mapping[str, Value]:
+        """The outputs of the parts that the node unfinished at ``ref`` has completed, by name, across forks; only of
+        those that started from the very state that ``ref`` has."""
+        ...
+
+    def begin_effect(self, run_id: str, token: int, call: EffectCall) -> Begun:
+        """The entry of the ledger that the call meets, as `stores.effects.meet` chooses it, and the call's use of it.
+
+        A new entry is durable as an intent before anything is called (one with ``has_value`` as done); one that is
+        planned or failed becomes an intent again. A conflict that nobody has decided stands as an entry of that
+        status, and as no use."""
+        ...
+
+    def end_effect(
+        self, run_id: str, token: int, key: str, status: str, result: Value = None, error: str | None = None
+    ) -> Effect:
+        """What came of the call: `stores.effects.EffectStatus` done with its result, failed, or unknown."""
+        ...
+
+    def hold(self, run_id: str, token: int, step: StepRecord, asked: Approval, key: str) -> Run:
+        """One transaction: the attempt ended as ``step`` says, the question about the effect ``key`` open, the run
+        crashed with ``asked.kind`` as its hold reason. `answer` resolves it: {"as": "done", "result": …}, or "retry",
+        "skip", "new-key" of an unknown outcome, "new", "reuse", "skip" of a conflict; the run becomes pending."""
+        ...
+
+    def effects_at(self, slot: str) -> Sequence[Effect]:
+        """Every entry of a place (`stores.effects.Slot.key`), oldest first."""
+        ...
+
+    def effects(self, thread: str | None = None, run_id: str | None = None) -> tuple[EffectUse, ...]:
+        """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
         ...
 
     def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from stores.effects import EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
 
 
@@ -55,7 +56,8 @@ class Definition:
 class Run:
     """One execution of a thread. ``base`` is where it started, ``head`` its newest checkpoint.
 
-    ``until`` is a node before which the run pauses; ``token`` the fencing token of its present owner.
+    ``until`` is a node before which the run pauses; ``token`` the fencing token of its present owner. A crashed run
+    with a ``hold_reason`` (the kind of its open question) goes on only once that is resolved.
     """
 
     run_id: str
@@ -72,6 +74,7 @@ class Run:
     owner_pid: int | None = None
     requested: str | None = None  # "pause" | "cancel"
     recoveries: int = 0
+    hold_reason: str | None = None
     error: str | None = None
     created: datetime | None = None
     started: datetime | None = None
@@ -84,6 +87,7 @@ class StepRecord:
 
     ``status``: running, completed, failed, waiting (for a human), skipped, abandoned (its process died).
     ``base`` is the id of the checkpoint it started from, ``checkpoint`` of the one it ended at; a store fills them in.
+    ``substep`` names a part of the node that was completed by itself, empty for the node.
     """
 
     run_id: str
@@ -103,6 +107,7 @@ class StepRecord:
     log: tuple[str, ...] = ()
     base: str | None = None
     checkpoint: str | None = None
+    substep: str = ""
 
     @property
     def duration(self) -> float | None:
@@ -116,7 +121,8 @@ class StepRecord:
 class Approval:
     """A question to a human. ``status``: open, answered, expired, withdrawn.
 
-    ``kind``: "approval" of a human task, or "question" about a step that was running when its process died.
+    ``kind``: "approval" of a human task, "question" about a step that was running when its process died, or one of
+    `stores.effects.HOLDS`: its run is held until it is answered.
     In a LangGraph store it is an interrupt of an unfinished task; ``id`` and ``turn`` are the interrupt's. A copied
     thread has its questions under the same ids.
     """
@@ -143,7 +149,8 @@ class StepCommit:
     """What one transaction of a run makes durable.
 
     ``checkpoint`` carries the merged state, the step, the node and ``next``. ``run_status`` is the run's status
-    afterwards; ``following`` is the step that is running from then on, when the run goes on.
+    afterwards; ``following`` is the step that is running from then on, when the run goes on. ``statements`` are
+    business statements that are executed in the same transaction: SQL and parameters are each one's request.
     """
 
     run_id: str
@@ -155,3 +162,4 @@ class StepCommit:
     approval: Approval | None = None
     error: str | None = None
     commit_id: str = field(default="")
+    statements: tuple[EffectCall, ...] = ()

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from stores.edges import NoMatch, first_match
+from stores.effects import HOLDS
 from stores.errors import Conflict, Invalid, NotFound, StoreError
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
+from stores.native import effect_rows
 from stores.native.base import NativeBase
 from stores.native.rows import from_micros, from_text, header_at, insert_checkpoint, now, to_micros, to_text
 from stores.points import point
@@ -54,6 +56,8 @@ class NativeInbox(NativeBase):
                 raise _not_open(db, approval_id)
             asked = _approval_of(row)
             point("native.answered")
+            if asked.kind in HOLDS:
+                effect_rows.resolve(db, asked.id, value)
             header = _insert_answer(db, asked, value)
             point("native.answer-inserted")
             _wake(db, asked, header.ref.id, value)
@@ -80,7 +84,7 @@ def withdraw(db: sqlite3.Connection, run_id: str) -> None:
 
 def _insert_answer(db: sqlite3.Connection, asked: Approval, value: Value) -> Header:
     head = db.execute(
-        "SELECT c.checkpoint_id, c.step, c.state, c.next FROM threads t"
+        "SELECT c.checkpoint_id, c.step, c.state, c.next, c.meta FROM threads t"
         " JOIN checkpoints c ON c.thread_id = t.thread_id AND c.checkpoint_id = t.head WHERE t.thread_id = ?",
         (asked.thread,),
     ).fetchone()
@@ -92,6 +96,7 @@ def _insert_answer(db: sqlite3.Connection, asked: Approval, value: Value) -> Hea
         about["visit"] = _visit(db, asked)
     else:
         about["answer"] = value  # what to do with a step is no part of the state
+        about.update({"inside": inside} if (inside := from_text(head[4]).get("inside")) else {})
     new = NewCheckpoint(
         ref=Ref(asked.thread, "", new_id(step, id)),
         parent=Ref(asked.thread, "", id),
@@ -129,7 +134,8 @@ def _visit(db: sqlite3.Connection, asked: Approval) -> int | None:
 
 def _wake(db: sqlite3.Connection, asked: Approval, checkpoint: str, value: Value) -> None:
     done = db.execute(
-        "UPDATE runs SET status = 'pending', head = ? WHERE run_id = ? AND status = 'waiting_human'",
+        "UPDATE runs SET status = 'pending', head = ?, hold_reason = NULL WHERE run_id = ?"
+        " AND (status = 'waiting_human' OR status = 'crashed' AND hold_reason IS NOT NULL)",
         (checkpoint, asked.run_id),
     )
     if asked.run_id is not None and done.rowcount != 1:

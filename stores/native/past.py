@@ -11,16 +11,17 @@ from typing import Final
 
 from stores.errors import Conflict, Invalid
 from stores.native import steps as step_rows
+from stores.native.definitions import keep_definition
+from stores.native.effects import NativeEffects
 from stores.native.inbox import insert_approval
 from stores.native.rows import now, restore_checkpoint, to_micros, to_text
-from stores.native.runs import NativeRuns, keep_definition
 from stores.native.tasks import keep_past
 from stores.past import PastCheckpoint, PastThread
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus
 
 
-class NativePast(NativeRuns):
+class NativePast(NativeEffects):
     """The `stores.past.Restorer` part of a native store."""
 
     def restore(self, threads: Sequence[PastThread], checkpoints: Iterable[PastCheckpoint]) -> None:

@@ -32,6 +32,8 @@ WENT_ON: Final = (
     " AND k.parent_thread IS NULL AND k.source NOT IN ('edit', 'fork'))"
 )
 ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
+# A run that is held is shown as such: it goes on only once its question is resolved.
+RUN_SHOWN: Final = "CASE WHEN r.status = 'crashed' AND r.hold_reason IS NOT NULL THEN 'held' ELSE r.status END"
 # Of a checkpoint's meta these have columns of their own.
 _META_COLUMNS: Final[Mapping[str, type]] = {"run_id": str, "workflow_hash": str, "visit": int}
 
@@ -134,7 +136,7 @@ def _status(stored: str, has_next: bool, standing: Standing) -> str:
 def run_statuses(db: sqlite3.Connection, thread: str) -> dict[str, str]:
     """The status of the newest run at each checkpoint it ended at; that of an active run at the thread's head."""
     found = db.execute(
-        f"SELECT CASE WHEN r.status IN {ACTIVE_RUN} THEN t.head ELSE r.head END, r.status"
+        f"SELECT CASE WHEN r.status IN {ACTIVE_RUN} THEN t.head ELSE r.head END, {RUN_SHOWN}"
         " FROM runs r JOIN threads t ON t.thread_id = r.thread_id WHERE r.thread_id = ? ORDER BY r.created_at, r.rowid",
         (thread,),
     )
@@ -169,7 +171,8 @@ class _Parent:
 def insert_checkpoint(
     db: sqlite3.Connection, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
 ) -> Header:
-    """Insert a checkpoint and make it its thread's head; the thread is made when it is new.
+    """Insert a checkpoint and make it its thread's head; the thread is made when it is new. A ``business_id`` in the
+    meta of a new fork is the thread's own, instead of the one it was forked from.
 
     ``run_id``, ``workflow_hash`` and ``visit`` in ``new.meta`` go to columns of their own; the workflow's hash is
     the parent's where none is given. A step that is None is the parent's + 1, −1 for a thread's first.
@@ -286,8 +289,9 @@ def _is_there(db: sqlite3.Connection, ref: Ref, checksum: str) -> bool:
 
 def _ensure_thread(db: sqlite3.Connection, new: NewCheckpoint) -> None:
     origin = new.parent if new.parent is not None and new.parent.thread != new.ref.thread else None
+    named = new.meta.get("business_id") if origin is not None else None
     db.execute(
         "INSERT OR IGNORE INTO threads (thread_id, forked_from_thread, forked_from, business_id, created_at) VALUES"
-        " (?1, ?2, ?3, (SELECT coalesce(business_id, thread_id) FROM threads WHERE thread_id = ?2), ?4)",
-        (new.ref.thread, origin and origin.thread, origin and origin.id, to_micros(now())),
+        " (?1, ?2, ?3, coalesce(?5, (SELECT coalesce(business_id, thread_id) FROM threads WHERE thread_id = ?2)), ?4)",
+        (new.ref.thread, origin and origin.thread, origin and origin.id, to_micros(now()), named),
     )

@@ -1,4 +1,4 @@
-"""The executor's records in the native tables: definitions, runs and their step log.
+"""The executor's records in the native tables: runs and their step log.
 
 Owns every transition of a run, each decided by a WHERE clause inside one transaction; approvals are in `inbox`.
 """
@@ -14,41 +14,23 @@ from typing import Final
 from stores.errors import Conflict, LeaseLost, NotFound, StoreError
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native import steps as step_rows
+from stores.native.business import execute_statements
+from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.rows import from_micros, header_at, insert_checkpoint, now, to_micros
 from stores.points import point
-from stores.runs import Definition, Run, RunStatus, StepCommit, StepRecord
+from stores.runs import Run, RunStatus, StepCommit, StepRecord
 
 _RUN: Final = (
     "run_id, thread_id, workflow_hash, status, mode, business_id, base, head, until, token, owner, owner_pid,"
-    " requested, recoveries, error, created_at, started_at, ended_at"
+    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at"
 )
 _ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 _ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
-_DEFINITION: Final = "SELECT hash, workflow_id, version, body, origin FROM definitions"
 
 
-class NativeRuns(NativeInbox):
+class NativeRuns(NativeDefinitions, NativeInbox):
     """The `stores.protocol.RunStore` part of a native store; see there for what each method promises."""
-
-    def put_definition(self, definition: Definition) -> None:
-        """Keep it; known already: only where it came from is brought up to date."""
-        with self._writing() as db:
-            keep_definition(db, definition)
-
-    def definition(self, hash: str) -> Definition:
-        """Raises NotFound."""
-        with self._reading() as db:
-            row = db.execute(f"{_DEFINITION} WHERE hash = ?", (hash,)).fetchone()
-        if row is None:
-            raise NotFound(f"no workflow definition {hash}", hint="Run the workflow's file once to register it.")
-        return Definition(*row)
-
-    def registered(self, workflow_id: str, version: str) -> Definition | None:
-        """None when nothing of that version has run here."""
-        with self._reading() as db:
-            row = db.execute(f"{_DEFINITION} WHERE workflow_id = ? AND version = ?", (workflow_id, version)).fetchone()
-        return None if row is None else Definition(*row)
 
     def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
         """Insert it as pending; raises Conflict for a thread that is busy, or exists where ``first`` would make it."""
@@ -60,26 +42,27 @@ class NativeRuns(NativeInbox):
                 raise NotFound(f"no thread {run.thread!r} to run", hint="List the threads with `tt-debug threads`.")
             _insert_run(db, run, head[0])
             point("native.run-created")
-            return _run_at(db, run.run_id)
+            return run_at(db, run.run_id)
 
-    def claim(self, run_id: str, owner: str, pid: int) -> Run:
+    def claim(self, run_id: str, owner: str, pid: int, on_conflict: str | None = None) -> Run:
         """Take the run for ``owner``; the caller holds the run's kernel lock."""
         with self._writing() as db:
             done = db.execute(
-                "UPDATE runs SET token = token + 1, status = 'running', owner = ?, owner_pid = ?, hold_reason = NULL,"
+                "UPDATE runs SET token = token + 1, status = 'running', owner = ?, owner_pid = ?,"
                 " recoveries = recoveries + (status IN ('running', 'crashed')), error = NULL,"
-                " requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?)"
-                " WHERE run_id = ? AND status IN ('pending', 'paused', 'crashed', 'running')",
-                (owner, pid, to_micros(now()), run_id),
+                " requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?),"
+                " on_conflict = coalesce(?, on_conflict)"
+                " WHERE run_id = ? AND status IN ('pending', 'paused', 'crashed', 'running') AND hold_reason IS NULL",
+                (owner, pid, to_micros(now()), on_conflict, run_id),
             )
             if done.rowcount != 1:
                 raise _refused(db, run_id, "be run")
             point("native.claimed")
-            return _run_at(db, run_id)
+            return run_at(db, run_id)
 
     def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log the attempt; an earlier one of the run that is still logged as running was abandoned."""
-        with self._writing() as db, _fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, run_id, token) as thread:
             step_rows.abandon(db, run_id)
             step_rows.start(db, step, thread, token)
             point("native.step-started")
@@ -87,55 +70,56 @@ class NativeRuns(NativeInbox):
     def commit_step(self, commit: StepCommit) -> Header:
         """One transaction, and one only: the same ``commit_id`` again gives the checkpoint that is there."""
         with self._writing() as db:
-            done = _committed(db, commit.commit_id)
+            done = committed(db, commit.commit_id)
             if done is not None:
                 return done
-            with _fenced(db, commit.run_id, commit.token) as thread:
-                _check_head(db, thread, commit.checkpoint)
+            with fenced(db, commit.run_id, commit.token) as thread:
+                check_head(db, thread, commit.checkpoint)
                 base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
                 header = insert_checkpoint(
-                    db, _with_run(db, commit), token=commit.token, commit_id=commit.commit_id or None
+                    db, with_run(db, commit), token=commit.token, commit_id=commit.commit_id or None
                 )
                 point("native.checkpoint-inserted")
                 step_rows.end(db, commit.step, Ref(thread, "", header.ref.id), base, commit.token)
                 point("native.step-completed")
+                execute_statements(db, commit, thread)
                 if commit.approval is not None:
                     insert_approval(db, commit.approval)
                 if commit.following is not None:
                     step_rows.start(db, commit.following, thread, commit.token)
-                _move(db, commit.run_id, commit.run_status, header.ref.id, commit.error)
+                move(db, commit.run_id, commit.run_status, header.ref.id, commit.error)
                 point("native.run-moved")
             return header_at(db, header.ref.thread, header.ref.id)
 
     def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
         """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
-        with self._writing() as db, _fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, run_id, token) as thread:
             (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             step_rows.end(db, step, Ref(thread, "", ""), head, token)
             point("native.step-failed")
             if run_status is not None:
-                _move(db, run_id, run_status, None, step.error)
+                move(db, run_id, run_status, None, step.error)
 
     def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:
         """Set the status and let go of the run."""
         with self._writing() as db:
-            with _fenced(db, run_id, token):
-                _move(db, run_id, status, None, error)
-            return _run_at(db, run_id)
+            with fenced(db, run_id, token):
+                move(db, run_id, status, None, error)
+            return run_at(db, run_id)
 
     def requeue(self, run_id: str, until: str | None) -> Run:
         """paused, crashed or failed → pending. Raises Conflict from any other status."""
         with self._writing() as db:
-            thread = _run_at(db, run_id).thread
+            thread = run_at(db, run_id).thread
             done = db.execute(
                 "UPDATE runs SET status = 'pending', until = ?, requested = NULL, error = NULL, ended_at = NULL"
-                " WHERE run_id = ? AND status IN ('paused', 'crashed', 'failed')"
+                " WHERE run_id = ? AND status IN ('paused', 'crashed', 'failed') AND hold_reason IS NULL"
                 f" AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = ? AND run_id <> ? AND status IN {_ACTIVE})",
                 (until, run_id, thread, run_id),
             )
             if done.rowcount != 1:
                 raise _busy(db, thread, run_id) or _refused(db, run_id, "go on")
-            return _run_at(db, run_id)
+            return run_at(db, run_id)
 
     def request(self, run_id: str, what: str) -> Run:
         """Ask a running owner to "pause" or "cancel"; done at once where nobody runs it."""
@@ -149,12 +133,12 @@ class NativeRuns(NativeInbox):
             )
             if asked.rowcount != 1:
                 self._stop_idle(db, run_id, what)
-            return _run_at(db, run_id)
+            return run_at(db, run_id)
 
     def _stop_idle(self, db: sqlite3.Connection, run_id: str, what: str) -> None:
         if what == "cancel":
             moved = db.execute(
-                "UPDATE runs SET status = 'cancelled', ended_at = ? WHERE run_id = ?"
+                "UPDATE runs SET status = 'cancelled', hold_reason = NULL, ended_at = ? WHERE run_id = ?"
                 " AND status IN ('pending', 'waiting_human', 'paused', 'crashed')",
                 (to_micros(now()), run_id),
             )
@@ -173,7 +157,7 @@ class NativeRuns(NativeInbox):
     def run(self, run_id: str) -> Run:
         """Raises NotFound."""
         with self._reading() as db:
-            return _run_at(db, run_id)
+            return run_at(db, run_id)
 
     def runs(self, thread: str | None = None) -> tuple[Run, ...]:
         """Newest first."""
@@ -183,6 +167,11 @@ class NativeRuns(NativeInbox):
                 (thread,),
             ).fetchall()
         return tuple(_run_of(row) for row in rows)
+
+    def substeps(self, ref: Ref) -> Mapping[str, Value]:
+        """The outputs of what the unfinished node at ``ref`` completed of itself, from the state as it is there."""
+        with self._reading() as db:
+            return step_rows.substeps(db, ref)
 
     def steps(self, run_id: str | None = None, ref: Ref | None = None) -> tuple[StepRecord, ...]:
         """The log of a run, without inputs; or the attempts at ``ref`` with the state they started from."""
@@ -195,37 +184,15 @@ class NativeRuns(NativeInbox):
             return step_rows.visits(db, ref)
 
 
-def keep_definition(db: sqlite3.Connection, definition: Definition) -> None:
-    """Raises Conflict when the same workflow and version has another body."""
-    known = db.execute(
-        "SELECT hash FROM definitions WHERE workflow_id = ? AND version = ?",
-        (definition.workflow_id, definition.version),
-    ).fetchone()
-    if known is not None and known[0] != definition.hash:
-        raise Conflict(
-            f"{definition.workflow_id} {definition.version} is registered with another body",
-            hint="Give the changed workflow another version.",
-        )
-    db.execute(
-        "INSERT INTO definitions (hash, workflow_id, version, body, origin, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, origin)",
-        (
-            definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
-            to_micros(now()),
-        ),
-    )  # fmt: skip
-
-
 @contextmanager
-def _fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
+def fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
     """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
     row = db.execute(
         "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id",
         (to_micros(now()), run_id, token),
     ).fetchone()
     if row is None:
-        found = _run_at(db, run_id)
+        found = run_at(db, run_id)
         raise LeaseLost(
             f"run {run_id} is {found.status} under token {found.token}; token {token} may not write any more",
             hint="Stop: another process owns the run.",
@@ -233,7 +200,7 @@ def _fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
     yield row[0]
 
 
-def _move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, error: str | None) -> None:
+def move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, error: str | None) -> None:
     """The run's status and head; whoever leaves "running" lets go of it."""
     running = status == RunStatus.RUNNING
     db.execute(
@@ -245,6 +212,15 @@ def _move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, er
     if status == RunStatus.CANCELLED:
         withdraw(db, run_id)
         step_rows.abandon(db, run_id)
+
+
+def let_go(db: sqlite3.Connection, run_id: str, hold_reason: str, error: str | None) -> None:
+    """Nobody runs it until its question, of the kind ``hold_reason``, is resolved."""
+    db.execute(
+        "UPDATE runs SET status = 'crashed', hold_reason = ?, error = ?, owner = NULL, owner_pid = NULL,"
+        " requested = NULL WHERE run_id = ?",
+        (hold_reason, error, run_id),
+    )
 
 
 def _insert_first(db: sqlite3.Connection, run: Run, first: NewCheckpoint) -> None:
@@ -283,19 +259,27 @@ def _busy(db: sqlite3.Connection, thread: str, run_id: str) -> StoreError | None
 
 
 def _refused(db: sqlite3.Connection, run_id: str, what: str) -> StoreError:
-    found = _run_at(db, run_id)
+    found = run_at(db, run_id)
+    if found.hold_reason is not None:
+        asked = db.execute("SELECT id FROM inbox WHERE run_id = ? AND status = 'open'", (run_id,)).fetchone()
+        return Conflict(
+            f"run {run_id} of thread {found.thread!r} is held ({found.hold_reason}) and cannot {what}",
+            hint=f"Resolve {asked[0]} first." if asked else "Resolve its question first.",
+        )
     hint = "Answer its question first." if found.status == RunStatus.WAITING else "Fork the thread to go on from it."
     return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
 
 
-def _committed(db: sqlite3.Connection, commit_id: str) -> Header | None:
+def committed(db: sqlite3.Connection, commit_id: str) -> Header | None:
+    """What that commit has made, None when it has not been done."""
     if not commit_id:
         return None
     row = db.execute("SELECT thread_id, checkpoint_id FROM checkpoints WHERE commit_id = ?", (commit_id,)).fetchone()
     return None if row is None else header_at(db, row[0], row[1])
 
 
-def _check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None:
+def check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None:
+    """Raises Conflict for a checkpoint whose parent is not the thread's head any more."""
     head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
     parent = None if new.parent is None else new.parent.id
     if head is not None and head[0] not in (parent, new.ref.id):
@@ -305,15 +289,17 @@ def _check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None
         )
 
 
-def _with_run(db: sqlite3.Connection, commit: StepCommit) -> NewCheckpoint:
-    """The checkpoint with the run's columns; a step that is only asked or given up was no visit of its node."""
-    visit = commit.step.visit if commit.step.status in ("completed", "skipped") else None
+def with_run(db: sqlite3.Connection, commit: StepCommit) -> NewCheckpoint:
+    """The checkpoint with the run's columns; a step that is asked, given up or a part was no visit of its node."""
+    ended = commit.step.status in ("completed", "skipped") and not commit.step.substep
+    visit = commit.step.visit if ended else None
     hash = db.execute("SELECT workflow_hash FROM runs WHERE run_id = ?", (commit.run_id,)).fetchone()[0]
     meta = {**commit.checkpoint.meta, "run_id": commit.run_id, "workflow_hash": hash, "visit": visit}
     return replace(commit.checkpoint, meta=meta)
 
 
-def _run_at(db: sqlite3.Connection, run_id: str) -> Run:
+def run_at(db: sqlite3.Connection, run_id: str) -> Run:
+    """Raises NotFound."""
     row = db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         raise NotFound(f"no run {run_id}", hint="List the runs with `tt-debug runs`.")
@@ -323,11 +309,11 @@ def _run_at(db: sqlite3.Connection, run_id: str) -> Run:
 def _run_of(row: tuple[Value, ...]) -> Run:
     (
         run_id, thread, workflow_hash, status, mode, business_id, base, head, until, token, owner, pid, requested,
-        recoveries, error, created, started, ended,
+        recoveries, hold, error, created, started, ended,
     ) = row  # fmt: skip
     return Run(
         run_id, thread, workflow_hash, status, mode, business_id, _ref(thread, base), _ref(thread, head), until, token,
-        owner, pid, requested, recoveries, error, from_micros(created), from_micros(started), from_micros(ended),
+        owner, pid, requested, recoveries, hold, error, from_micros(created), from_micros(started), from_micros(ended),
     )  # fmt: skip
 
 

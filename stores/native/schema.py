@@ -1,6 +1,6 @@
 """The native schema: its tables, its numbered migrations, and how a native file is recognised.
 
-Owns every CREATE statement; refuses to read or write a single row of history.
+Owns making and migrating the tables of `stores.native.tables`; refuses to read or write a single row of history.
 Times are INTEGER microseconds since 1970 in UTC, JSON stands as plain text.
 """
 
@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from stores.errors import Unsupported
+from stores.native.tables import (
+    CHECKPOINTS,
+    DEFINITIONS,
+    EFFECT_USES,
+    EFFECTS,
+    EVENTS,
+    INBOX,
+    META,
+    ONE_ACTIVE_RUN,
+    PAST_TASKS,
+    RUNS,
+    STEPS,
+    THREADS,
+    Table,
+)
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -102,226 +116,25 @@ def _sqlite_utils(db: sqlite3.Connection) -> Database:
     return sqlite_utils.Database(db, recursive_triggers=False, execute_plugins=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    name: str
-    columns: Mapping[str, type]
-    pk: tuple[str, ...]
-    not_null: str = ""
-    defaults: Mapping[str, str | int] = field(default_factory=dict)
-    references: tuple[tuple[str, str, str], ...] = ()
-    indexes: tuple[tuple[str, str], ...] = ()
-    unique: tuple[tuple[str, str], ...] = ()
-
-
-_META: Final = _Table("meta", {"key": str, "value": str}, ("key",), "key value")
-
-_THREADS: Final = _Table(
-    "threads",
-    {
-        "thread_id": str,
-        "forked_from_thread": str,
-        "forked_from": str,
-        "head": str,
-        "business_id": str,
-        "title": str,
-        "labels": str,
-        "protected": int,
-        "created_at": int,
-        "archived_at": int,
-    },
-    ("thread_id",),
-    "thread_id protected created_at",
-    {"protected": 0},
-)
-
-_CHECKPOINTS: Final = _Table(
-    "checkpoints",
-    {
-        # The order of insertion: a parent is always before its child, whatever their ids say.
-        "seq": int,
-        "thread_id": str,
-        "checkpoint_id": str,
-        "parent_id": str,
-        "parent_thread": str,  # null: the same thread
-        "step": int,
-        "source": str,  # input | step | substep | suspend | answer | edit | fork | migrate | import | cancel
-        "nodes": str,
-        "visit": int,
-        "next": str,
-        "status": str,
-        "run_id": str,
-        "token": int,
-        "commit_id": str,
-        "workflow_hash": str,
-        "checksum": str,
-        "size": int,
-        "created_at": int,
-        "meta": str,
-        "state": str,  # last, so that the columns before it are read without walking past it
-    },
-    ("seq",),
-    "thread_id checkpoint_id step source nodes next status checksum size created_at meta state",
-    references=(("thread_id", "threads", "thread_id"),),
-    indexes=(
-        ("checkpoints_by_parent", "parent_id thread_id parent_thread source"),
-        # Covers all that a header needs: a listing never touches the pages that hold states.
-        (
-            "checkpoints_headers",
-            "thread_id seq checkpoint_id parent_id parent_thread step source nodes visit next status"
-            " run_id workflow_hash size created_at meta",
-        ),
-    ),
-    unique=(("checkpoints_by_id", "thread_id checkpoint_id"), ("checkpoints_by_commit", "commit_id")),
-)
-
-_DEFINITIONS: Final = _Table(
-    "definitions",
-    {
-        "hash": str,
-        "workflow_id": str,
-        "version": str,
-        "body": str,
-        "origin": str,
-        "code_fingerprint": str,
-        "state_schema": str,
-        "compatible_with": str,
-        "created_at": int,
-        "retired_at": int,
-    },
-    ("hash",),
-    "hash workflow_id version body",
-    unique=(("definitions_by_version", "workflow_id version"),),
-)
-
-_RUNS: Final = _Table(
-    "runs",
-    {
-        "run_id": str,
-        "thread_id": str,
-        "workflow_hash": str,
-        "business_id": str,
-        "mode": str,  # live | recorded | verify
-        "status": str,
-        "hold_reason": str,
-        "base": str,
-        "head": str,
-        "until": str,
-        "requested": str,  # pause | cancel, of a running owner
-        "owner": str,
-        "owner_pid": int,
-        "boot_id": str,
-        "token": int,
-        "lease_until": int,
-        "beat_at": int,
-        "recoveries": int,
-        "available_at": int,
-        "traceparent": str,
-        "error": str,
-        "created_at": int,
-        "started_at": int,
-        "ended_at": int,
-    },
-    ("run_id",),
-    "run_id thread_id workflow_hash mode status token recoveries created_at",
-    {"mode": "live", "status": "pending", "token": 0, "recoveries": 0},
-    references=(("thread_id", "threads", "thread_id"), ("workflow_hash", "definitions", "hash")),
-    indexes=(("runs_by_thread", "thread_id created_at"),),
-)
-
-_STEPS: Final = _Table(
-    "steps",
-    {
-        "run_id": str,
-        "ordinal": int,
-        "substep": str,
-        "attempt": int,
-        "node": str,
-        "visit": int,
-        "token": int,
-        "status": str,  # running | completed | failed | abandoned | skipped
-        "thread_id": str,
-        "base": str,  # the checkpoint it started from
-        "checkpoint_id": str,  # the checkpoint it ended at
-        "input_hash": str,
-        "output_hash": str,
-        "input": str,
-        "output": str,
-        "started_at": int,
-        "ended_at": int,
-        "error_class": str,
-        "retryable": int,
-        "error": str,
-        "next_attempt_at": int,
-        "log": str,
-        "span_id": str,
-    },
-    ("run_id", "ordinal", "substep", "attempt"),
-    "run_id ordinal substep attempt node visit token status",
-    {"substep": "", "visit": 1},
-    references=(("run_id", "runs", "run_id"),),
-    indexes=(("steps_by_checkpoint", "thread_id checkpoint_id"), ("steps_by_base", "thread_id base")),
-)
-
-_INBOX: Final = _Table(
-    "inbox",
-    {
-        "id": str,
-        "kind": str,  # approval | question | unknown_effect | effect_conflict | version | checksum | recovery_limit
-        "run_id": str,
-        "thread_id": str,
-        "checkpoint_id": str,
-        "node": str,
-        "prompt": str,
-        "response_schema": str,
-        "status": str,  # open | answered | expired | withdrawn
-        "due_at": int,
-        "on_timeout": str,
-        "answer": str,
-        "answered_by": str,
-        "answered_at": int,
-        "created_at": int,
-    },
-    ("id",),
-    "id kind thread_id status created_at",
-    {"kind": "approval", "status": "open"},
-    indexes=(("inbox_by_thread", "thread_id status"),),
-)
-
-_EVENTS: Final = _Table(
-    "events",
-    {"id": int, "at": int, "run_id": str, "thread_id": str, "kind": str, "data": str},
-    ("id",),
-    "at kind",
-)
-
-_PAST_TASKS: Final = _Table(
-    "past_tasks",
-    # Tasks as a runtime elsewhere told of them, for checkpoints that were imported: no step of ours says it again.
-    {"thread_id": str, "checkpoint_id": str, "tasks": str},
-    ("thread_id", "checkpoint_id"),
-    "thread_id checkpoint_id tasks",
-)
-
-_ONE_ACTIVE_RUN: Final = (
-    "CREATE UNIQUE INDEX runs_one_active ON runs (thread_id)"
-    " WHERE status IN ('pending', 'running', 'waiting_human', 'paused', 'crashed')"
-)
-
-
 def _first(db: Database) -> None:
-    for table in (_META, _THREADS, _CHECKPOINTS, _DEFINITIONS, _RUNS, _STEPS, _INBOX, _EVENTS):
+    for table in (META, THREADS, CHECKPOINTS, DEFINITIONS, RUNS, STEPS, INBOX, EVENTS):
         _create(db, table)
-    db.execute(_ONE_ACTIVE_RUN)
+    db.execute(ONE_ACTIVE_RUN)
     identity = {"format": FORMAT, "store_id": uuid.uuid4().hex}
     db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", identity.items())
 
 
 def _second(db: Database) -> None:
-    _create(db, _PAST_TASKS)
+    _create(db, PAST_TASKS)
 
 
-def _create(db: Database, table: _Table) -> None:
+def _third(db: Database) -> None:
+    _create(db, EFFECTS)
+    _create(db, EFFECT_USES)
+    db.execute("ALTER TABLE runs ADD COLUMN on_conflict TEXT")  # new | reuse | skip; null: ask
+
+
+def _create(db: Database, table: Table) -> None:
     pk = table.pk[0] if len(table.pk) == 1 else table.pk
     made = db.create_table(
         table.name,
@@ -337,4 +150,4 @@ def _create(db: Database, table: _Table) -> None:
         made.create_index(columns.split(), name, unique=True)
 
 
-MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second)
+MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second, _third)

@@ -31,6 +31,7 @@ from stores.native.past import NativePast
 from stores.native.rows import (
     ACTIVE_RUN,
     HEADER_COLUMNS,
+    RUN_SHOWN,
     WENT_ON,
     Standing,
     from_micros,
@@ -42,7 +43,7 @@ from stores.native.rows import (
     run_statuses,
 )
 from stores.native.tasks import tasks_at
-from stores.sqlite import rereading
+from stores.rereading import rereading
 
 CAPABILITIES: Final = frozenset({Capability.WRITE, Capability.FORK, Capability.RUNS, Capability.TASKS})
 
@@ -50,7 +51,7 @@ _THREADS: Final = f"""
 SELECT {HEADER_COLUMNS},
        EXISTS (SELECT 1 FROM inbox i
                WHERE i.thread_id = t.thread_id AND i.checkpoint_id = t.head AND i.status = 'open'),
-       (SELECT r.status FROM runs r
+       (SELECT {RUN_SHOWN} FROM runs r
         WHERE r.thread_id = t.thread_id AND (r.head = t.head OR r.status IN {ACTIVE_RUN})
         ORDER BY r.created_at DESC, r.rowid DESC LIMIT 1),
        n.count, n.newest, w.created_at, t.forked_from_thread, t.forked_from, t.title, t.business_id

@@ -1,4 +1,4 @@
-"""Rows of the step log: one a try at a node.
+"""Rows of the step log: one a try at a node, and one a part of a node that was completed by itself.
 
 Every function works inside a transaction of its caller. The state a step started from is not stored twice: its
 row names the checkpoint, and the state is read from there when asked for.
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from stores.errors import Corrupt
-from stores.model import Ref, Value
+from stores.model import NewCheckpoint, Ref, Value
 from stores.native.rows import from_micros, from_text, now, to_micros, to_text
 from stores.runs import StepRecord
 
 _COLUMNS: Final = (
     "s.run_id, s.ordinal, s.node, s.attempt, s.visit, s.status, s.output, s.started_at, s.ended_at, s.error,"
-    " s.error_class, s.retryable, s.next_attempt_at, s.log, s.base, s.checkpoint_id"
+    " s.error_class, s.retryable, s.next_attempt_at, s.log, s.base, s.checkpoint_id, s.substep"
 )
 
 # The line from a checkpoint up, across the threads it was forked from.
@@ -86,20 +86,41 @@ def end(db: sqlite3.Connection, step: StepRecord, at: Ref, base: str | None, tok
         db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
 
 
+def end_substep(db: sqlite3.Connection, step: StepRecord, at: NewCheckpoint, token: int) -> None:
+    """A part of a running node was completed, at the checkpoint ``at``."""
+    _insert(
+        db, step, token, at.ref.thread, status=step.status, base=at.parent and at.parent.id, checkpoint=at.ref.id
+    )  # fmt: skip
+
+
 def restore(db: sqlite3.Connection, step: StepRecord, thread: str) -> None:
     """Insert an attempt that was logged elsewhere; one that was running has lost its process."""
+    status = "abandoned" if step.status == "running" else step.status
+    _insert(db, step, 0, thread, status=status, base=step.base, checkpoint=step.checkpoint)
+
+
+def _insert(
+    db: sqlite3.Connection,
+    step: StepRecord,
+    token: int,
+    thread: str,
+    *,
+    status: str,
+    base: str | None,
+    checkpoint: str | None,
+) -> None:
     row = {
         "run_id": step.run_id,
         "ordinal": step.ordinal,
-        "substep": "",
+        "substep": step.substep,
         "attempt": step.attempt,
         "node": step.node,
         "visit": step.visit,
-        "token": 0,
-        "status": "abandoned" if step.status == "running" else step.status,
+        "token": token,
+        "status": status,
         "thread_id": thread,
-        "base": step.base,
-        "checkpoint_id": step.checkpoint,
+        "base": base,
+        "checkpoint_id": checkpoint,
         "output": None if step.output is None else to_text(step.output, step.node),
         "started_at": to_micros(step.started),
         "ended_at": to_micros(step.ended),
@@ -116,7 +137,8 @@ def restore(db: sqlite3.Connection, step: StepRecord, thread: str) -> None:
 def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]:
     """Every attempt of a run, or of all runs, oldest first; inputs are left out."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM steps s WHERE ?1 IS NULL OR s.run_id = ?1 ORDER BY s.run_id, s.ordinal, s.attempt",
+        f"SELECT {_COLUMNS} FROM steps s WHERE ?1 IS NULL OR s.run_id = ?1"
+        " ORDER BY s.run_id, s.ordinal, s.attempt, s.started_at",
         (run_id,),
     )
     return tuple(_record(row, None) for row in rows)
@@ -127,14 +149,14 @@ def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM steps s WHERE s.thread_id = ?1 AND (?3 IS NULL OR s.run_id = ?3) AND ("
         " EXISTS (SELECT 1 FROM steps e WHERE e.thread_id = ?1 AND e.checkpoint_id = ?2"
-        "  AND e.run_id = s.run_id AND e.ordinal = s.ordinal)"
+        "  AND e.run_id = s.run_id AND e.ordinal = s.ordinal AND e.substep = s.substep)"
         " OR s.base = ?2 AND NOT EXISTS (SELECT 1 FROM steps e WHERE e.run_id = s.run_id AND e.ordinal = s.ordinal"
-        "  AND e.checkpoint_id IS NOT NULL))"
+        "  AND e.substep = s.substep AND e.checkpoint_id IS NOT NULL))"
         " ORDER BY s.started_at, s.ordinal, s.attempt",
         (ref.thread, ref.id, run_id),
     ).fetchall()
-    states = {base: _state(db, ref.thread, base) for base in {row[-2] for row in rows}}
-    return tuple(_record(row, states[row[-2]]) for row in rows)
+    states = {base: _state(db, ref.thread, base) for base in {row[-3] for row in rows}}
+    return tuple(_record(row, states[row[-3]]) for row in rows)
 
 
 def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
@@ -145,6 +167,19 @@ def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
         (ref.thread, ref.id),
     ).fetchall()
     return {from_text(nodes)[0]: visit for nodes, visit in rows}
+
+
+def substeps(db: sqlite3.Connection, ref: Ref) -> Mapping[str, Value]:
+    """What the node that is unfinished at ``ref`` completed of itself, with the state being what it still is there."""
+    rows = db.execute(
+        f"{_LINE.replace('WHERE', 'WHERE c.visit IS NULL AND')}"
+        " SELECT s.substep, s.output FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
+        " JOIN steps s ON s.thread_id = c.thread_id AND s.checkpoint_id = c.checkpoint_id"
+        " WHERE c.source = 'substep' AND s.substep <> ''"
+        " AND c.state = (SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?)",
+        (ref.thread, ref.id, ref.thread, ref.id),
+    ).fetchall()
+    return {name: from_text(output) for name, output in rows}
 
 
 def _state(db: sqlite3.Connection, thread: str, id: str | None) -> Value:
@@ -159,10 +194,10 @@ def _state(db: sqlite3.Connection, thread: str, id: str | None) -> Value:
 def _record(row: tuple[Value, ...], input: Value) -> StepRecord:
     (
         run_id, ordinal, node, attempt, visit, status, output, started, ended, error, kind, retryable, following, log,
-        base, checkpoint,
+        base, checkpoint, substep,
     ) = row  # fmt: skip
     return StepRecord(
         run_id, ordinal, node, attempt, visit, status, input, from_text(output), from_micros(started),
         from_micros(ended), error, kind, None if retryable is None else bool(retryable), from_micros(following),
-        tuple(from_text(log) or ()), base, checkpoint,
+        tuple(from_text(log) or ()), base, checkpoint, substep,
     )  # fmt: skip

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from stores.conformance import SAMPLE, TRIP, RunStoreConformance, StoreConformance, WriterConformance, sample_ref
+from stores.conformance import (
+    SAMPLE,
+    TRIP,
+    EffectsConformance,
+    RunStoreConformance,
+    StoreConformance,
+    WriterConformance,
+    sample_ref,
+)
 from stores.memory import MemoryStore
 from stores.model import NewCheckpoint, Ref
 
@@ -22,7 +30,7 @@ def frozen(sample: MemoryStore) -> MemoryStore:
     return sample.frozen()
 
 
-class TestMemory(StoreConformance, WriterConformance, RunStoreConformance):
+class TestMemory(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
     pass
 
 

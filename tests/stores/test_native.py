@@ -15,6 +15,7 @@ import pytest
 from stores.conformance import (
     SAMPLE,
     TRIP,
+    EffectsConformance,
     RunStoreConformance,
     StoreConformance,
     WriterConformance,
@@ -46,7 +47,7 @@ def frozen(path: Path) -> Iterator[NativeStore]:
         yield store
 
 
-class TestNative(StoreConformance, WriterConformance, RunStoreConformance):
+class TestNative(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
     pass
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stores import open_store
-from stores.conformance import SAMPLE, RunStoreConformance, StoreConformance, WriterConformance
+from stores.conformance import SAMPLE, EffectsConformance, RunStoreConformance, StoreConformance, WriterConformance
 from stores.errors import NotFound, Unsupported
 from stores.model import Opaque, Ref, Status
 from stores.protocol import Store
@@ -32,7 +32,7 @@ def frozen(tmp_path: Path) -> Iterator[TableStore]:
         yield store
 
 
-class TestTable(StoreConformance, WriterConformance, RunStoreConformance):
+class TestTable(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
     pass
 
 
