@@ -152,6 +152,8 @@ class LangGraphBase(ABC):
             if thread == base.thread:
                 forking.check_alive()
                 head = forking.edit(thread, changes, meta or {}, forking.newest)
+            elif changes and keep_results:
+                head = forking.to_edited_thread(thread, changes, meta or {})
             else:
                 newest = forking.to_thread(thread, keep_results=keep_results)
                 head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base

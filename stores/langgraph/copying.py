@@ -17,10 +17,19 @@ Owners = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class CopyPlan:
-    """The rows to copy. ``left_out`` are writes that stay behind: all of a checkpoint, or those of some tasks."""
+    """The checkpoints to copy. ``left_out`` are writes that stay behind: all of a checkpoint, or those of some tasks.
+
+    ``given`` has a row of its own in the copy, which is not copied: only its writes are.
+    """
 
     checkpoints: tuple[Key, ...]
     left_out: Mapping[Key, frozenset[str] | None]
+    given: Key | None = None
+
+    @property
+    def rows(self) -> tuple[Key, ...]:
+        """The checkpoints whose rows are copied as they are."""
+        return tuple(key for key in self.checkpoints if key != self.given)
 
 
 def plan_copy(

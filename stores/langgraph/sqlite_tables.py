@@ -208,12 +208,12 @@ class SqliteTables:
 
     def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
         """As `WritableTables.copy`."""
-        for key in plan.checkpoints:
-            source = Ref(thread, key.ns, key.id)
-            _copy(self.db, "checkpoints", source, to)
+        for key in plan.rows:
+            _copy(self.db, "checkpoints", Ref(thread, key.ns, key.id), to)
+        for key in plan.checkpoints if self.has_writes else ():
             without = plan.left_out.get(key, frozenset())
-            if self.has_writes and without is not None:
-                _copy(self.db, "writes", source, to, without)
+            if without is not None:
+                _copy(self.db, "writes", Ref(thread, key.ns, key.id), to, without)
 
 
 def _copy(db: sqlite3.Connection, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:

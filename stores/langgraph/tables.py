@@ -119,7 +119,8 @@ class WritableTables(Tables, Protocol):
         ...
 
     def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
-        """Append the plan's rows of a thread under another name, their ids and bytes as they are."""
+        """Append the plan's ``rows`` of a thread under another name, their ids and bytes as they are, and the writes
+        of all its ``checkpoints`` that are not left out."""
         ...
 
 

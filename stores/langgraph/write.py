@@ -6,7 +6,7 @@ Owns what is copied and in what order; refuses to change or delete a row, and to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stores import ids
 from stores.codec.msgpack import Decoder
@@ -59,31 +59,53 @@ class Forking:
 
         Raises Conflict when the thread exists, Invalid when it cannot be a name.
         """
-        _check_name(thread)
-        if self.tables.exists(thread):
-            raise Conflict(f"thread {thread!r} exists", hint="Choose another name.")
+        self._check_free(thread)
         plan = plan_copy(self.skeleton, self.base, self._owners, keep_results=keep_results)
         self.tables.copy(self.reading.thread, thread, plan)
         return max(key.id for key in plan.checkpoints)
+
+    def to_edited_thread(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object]) -> Key:
+        """The same with ``changes`` in the base's copy, which keeps its id.
+
+        The ids of tasks and questions are made of their checkpoint's: so finished tasks stay finished there, questions
+        stay open, and subgraphs are where they were. Raises as `to_thread` and `edit` do.
+        """
+        self._check_free(thread)
+        row = self._row()
+        birth = Birth(row.id, row.parent, self.reading.header(self.base).step or 0, meta)
+        plan = plan_copy(self.skeleton, self.base, self._owners, keep_results=True)
+        self.tables.copy(self.reading.thread, thread, replace(plan, given=self.base))
+        self.tables.insert(thread, self._edited(row, changes, birth))
+        return self.base
 
     def edit(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object], after: str) -> Key:
         """Append the base with ``changes`` as the head of ``thread``; its id sorts after ``after``.
 
         Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not msgpack.
         """
-        row = self.tables.checkpoint(self.reading.thread, self.base)
-        assert row is not None
-        header = self.reading.header(self.base)
-        decoder = Decoder()
-        state = self.reading.checkpoint(self.base, decoder).state if changes else {}
-        step = (header.step or 0) + 1
+        step = (self.reading.header(self.base).step or 0) + 1
         try:
             name = ids.new_id(step, after)
         except ValueError as error:
             raise Unsupported(f"the thread's ids are not LangGraph's: {error}") from error
-        birth = Birth(name, self._parent_of_fork(row), step, meta)
-        self.tables.insert(thread, edited_row(row, state, changes, birth, decoder))
+        row = self._row()
+        self.tables.insert(thread, self._edited(row, changes, Birth(name, self._parent_of_fork(row), step, meta)))
         return Key(name, self.base.ns)
+
+    def _check_free(self, thread: str) -> None:
+        _check_name(thread)
+        if self.tables.exists(thread):
+            raise Conflict(f"thread {thread!r} exists", hint="Choose another name.")
+
+    def _row(self) -> CheckpointRow:
+        row = self.tables.checkpoint(self.reading.thread, self.base)
+        assert row is not None
+        return row
+
+    def _edited(self, row: CheckpointRow, changes: Sequence[Change], birth: Birth) -> CheckpointRow:
+        decoder = Decoder()
+        state = self.reading.checkpoint(self.base, decoder).state if changes else {}
+        return edited_row(row, state, changes, birth, decoder)
 
     def check_alive(self) -> None:
         """An edit in an inner namespace is only ever read while the task around it is open."""

@@ -11,7 +11,6 @@ from stores.errors import Conflict
 from stores.model import Change
 from tests.engine.graph_threads import AGENTS, started, stored_log
 from tt_debug.engine.events import Event
-from tt_debug.errors import UsageError
 from tt_debug.session.plans import GraphTarget, RunRequest
 from tt_debug.session.session import Session
 
@@ -41,13 +40,3 @@ def test_an_edit_is_refused_while_a_run_drives_the_thread(tmp_path: Path, monkey
     assert stored_log(path) == ["in", "a", "b", "c", "d"]
     assert stored_log(path, "beside") == ["in", "a", "edited"]
     session.edit(session.resolve("t"), (Change("add", ("log", 5), new="after"),))
-
-
-def test_results_cannot_be_kept_by_an_edit(langgraph: Session) -> None:
-    """A task's id is made of its checkpoint's, so that results of the base are not found at an edited copy."""
-    base = langgraph.resolve("trip-kyoto@15")
-    nights = langgraph.load(base).state["nights"]
-    with pytest.raises(UsageError, match="cannot keep their results"):
-        langgraph.fork(base, "fork", (Change("change", ("nights",), nights, 4),), keep_results=True)
-    assert "fork" not in {info.thread for info in langgraph.threads()}
-    assert langgraph.fork(base, "fork", keep_results=True).next

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -56,11 +56,6 @@ def checked(
 def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     """Append the fork. Raises Conflict when the thread exists, the base's own among them."""
     writer = _writer(store)
-    if asked.keep_results and asked.changes:
-        raise UsageError(
-            "an edit makes a checkpoint of its own, and its tasks run again: it cannot keep their results",
-            hint="leave out --keep-results, or the changes",
-        )
     if asked.thread == asked.base.thread:  # a store would take it for an edit
         raise _taken(asked.thread)
     meta: dict[str, object] = {}
@@ -71,6 +66,17 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     if not isinstance(store, RunStore):
         journal.record_fork(asked.thread, asked.base)
     return header
+
+
+def rooted(journal: Journal, checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint; where it is an edited copy, under the id of what it is a copy of, with that as its parent."""
+    header = checkpoint.header
+    if header.source != "fork":
+        return checkpoint
+    base = journal.forks().get(header.ref.thread)
+    if base is None or (base.ns, base.id) != (header.ref.ns, header.ref.id):
+        return checkpoint
+    return replace(checkpoint, header=replace(header, parent=base))
 
 
 def new_name(store: Store, thread: str, wanted: str | None) -> str:

@@ -94,7 +94,7 @@ class Session:
         """State and tasks, from a cache bounded in bytes or from the store."""
         found = self._cache.get(ref)
         if found is None:
-            found = owners.loaded(self._store, ref)
+            found = forking.rooted(self._journal, owners.loaded(self._store, ref))
             if not self._may_change(ref):
                 self._cache.put(found)
         return found

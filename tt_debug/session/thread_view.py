@@ -42,7 +42,8 @@ class ThreadView:
 
     A fork to a new thread copies rows in some stores. Each checkpoint appears once: a copy stands for its
     original, and the opened thread's own rows come first. A fork on which nothing has happened yet has nothing
-    but copies: its head hangs under the original then, so that it can be gone to and resumed.
+    but copies: its head hangs under the original then, so that it can be gone to and resumed. So does a copy that
+    was edited, under the id of what it is a copy of.
     """
 
     def __init__(self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool) -> None:
@@ -171,18 +172,17 @@ def _callers(headers: Mapping[Ref, Header]) -> list[Ref | None]:
 
 def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
     """Every checkpoint once, parents pointing at the one that stands, oldest first."""
-    stands: dict[tuple[str, str], Ref] = {}
+    originals: dict[tuple[str, str], Header] = {}
     kept: list[Header] = []
     for headers in family:
         newest = next((header.ref for header in reversed(headers) if not header.ref.ns), None)
         for header in headers:
-            key = (header.ref.ns, header.ref.id)
-            if copies and key in stands:
-                if header.ref == newest:
-                    kept.append(replace(header, parent=stands[key]))
-                continue
-            stands.setdefault(key, header.ref)
-            kept.append(header)
+            original = originals.setdefault((header.ref.ns, header.ref.id), header)
+            if original is header or not copies:
+                kept.append(header)
+            elif header.ref == newest or header.created != original.created:
+                kept.append(replace(header, parent=original.ref))
+    stands = {key: header.ref for key, header in originals.items()}
     present = {header.ref for header in kept}
     linked = [_linked(header, stands if copies else {}, present) for header in kept]
     return {header.ref: header for header in _by_age(linked)}
