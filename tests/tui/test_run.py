@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.quit import QuitDialog
 from tt_debug.tui.rows.live import event_line
 from tt_debug.tui.rows.pieces import text_of
-from tt_debug.tui.screens import thread_watching
+from tt_debug.tui.screens import thread_running, thread_watching
 from tt_debug.tui.screens.home import HomeScreen
+from tt_debug.tui.screens.thread_running import RunEvent
+from tt_debug.tui.under_way import UnderWay
 from tt_debug.tui.widgets.live_view import LiveView
 
 
@@ -84,7 +87,7 @@ async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
         await it.pilot.press("ctrl+r")
         await wait_for(it.pilot, lambda: session.runs_made)
         await wait_for(it.pilot, lambda: "◐ running 00:0" in screen_lines(it.app)[0])
-        assert any("◐" in line and "00:0" in line for line in screen_lines(it.app)[1:])
+        assert any("◐" in line and "…" in line for line in screen_lines(it.app)[1:]), "no node is known yet"
         assert "p pause  K cancel  F follow" in screen_lines(it.app)[-1]
         assert "c run" in screen_lines(it.app)[-1], "it stays in its place, dimmed"
         await it.pilot.press("c")
@@ -99,6 +102,48 @@ async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
         await it.rest()
         assert "running" not in screen_lines(it.app)[0]
         await wait_for(it.pilot, lambda: "p pause" not in screen_lines(it.app)[-1])
+
+
+def test_each_node_under_way_has_its_own_time() -> None:
+    now = [100.0]
+    under_way = UnderWay(lambda: now[0])
+    assert under_way.text() == ""
+    under_way.take(event("step_started", node="plan"))
+    now[0] = 161.0
+    under_way.take(event("step_finished", node="plan"))
+    under_way.take(event("step_started", node="invoice"))
+    now[0] = 164.0
+    assert under_way.text() == "invoice  00:03", "not the run's 01:04"
+    under_way.take(event("step_started", node="mail"))
+    assert under_way.text() == "invoice  00:03, mail  00:00"
+    under_way.take(event("step_failed", node="mail"))
+    assert under_way.text() == "invoice  00:03"
+    for node in "abcd":
+        under_way.take(event("step_started", node=node))
+    assert under_way.text().endswith("a  00:00, b  00:00, 2 more")
+    under_way.take(event("run_ended", status="done"))
+    assert under_way.text() == ""
+
+
+async def test_the_row_of_a_node_under_way_shows_that_nodes_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(thread_running, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    session = TripSession()
+    async with thread_screen("cheap", size=(120, 40), session=session) as it:
+        await it.press("c")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, ConfirmDialog) and it.app.screen.is_mounted)
+        session.gate = threading.Event()
+        await it.pilot.press("ctrl+r")
+        await wait_for(it.pilot, lambda: it.screen.running)
+        now[0] += 60
+        it.screen.post_message(RunEvent(event("step_started", node="book_hotel")))
+        await wait_for(it.pilot, lambda: "book_hotel  00:00" in it.text)
+        now[0] += 3
+        await wait_for(it.pilot, lambda: "running 01:03" in screen_lines(it.app)[0])
+        assert "book_hotel  00:03" in it.text
+        session.gate.set()
+        session.gate = None
+        await it.rest()
 
 
 async def test_a_cursor_that_is_told_to_stay_stays() -> None:

@@ -28,6 +28,7 @@ from tt_debug.tui.draft import EditOutcome
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.times import clock_text
 from tt_debug.tui.screens.thread_editing import ThreadEditing
+from tt_debug.tui.under_way import UnderWay
 
 TICK: Final = 0.5
 """Seconds between two looks at the clock: an animation would cost 4 to 8 % of a core."""
@@ -81,7 +82,7 @@ class ThreadRunning(ThreadEditing):
         super().__init__(*args, **more)
         self._plan: RunPlan | None = None
         self._started = 0.0
-        self._node = ""
+        self._under_way = UnderWay(time.monotonic)
         self._events: list[Event] = []
         self._gather: Timer | None = None
         self._clock: Timer | None = None
@@ -181,7 +182,7 @@ class ThreadRunning(ThreadEditing):
     # --- the run
 
     def _start(self, plan: RunPlan) -> None:
-        self._plan, self._started, self._node = plan, time.monotonic(), ""
+        self._plan, self._started, self._under_way = plan, time.monotonic(), UnderWay(time.monotonic)
         self.running = self.following = True
         self.raised = STOPS
         self.refresh_keys()
@@ -203,10 +204,7 @@ class ThreadRunning(ThreadEditing):
     def _draw_events(self) -> None:
         events, self._events, self._gather = self._events, [], None
         for event in events:
-            if event.kind == "step_started":
-                self._node = str(event.fields.get("node", ""))
-            elif event.kind in MOVES:
-                self._node = ""
+            self._under_way.take(event)
         self.views.live.add(events)
         if any(event.kind in MOVES for event in events) and self._plan is not None:
             self.read(trunk=self._plan.thread if self.following else None, to_head=self.following)
@@ -224,9 +222,8 @@ class ThreadRunning(ThreadEditing):
         self.show_place()
 
     def _show_live(self) -> None:
-        node = self._node or ("…" if self.running else "")
         on_trunk = self._plan is not None and self.trunk is not None and self.trunk.thread == self._plan.thread
-        live = f"{node}  {self.running_text}" if self.running and on_trunk else ""
+        live = (self._under_way.text() or self.tt.glyphs.ellipsis) if self.running and on_trunk else ""
         self.graph.show_facts(replace(self.graph.facts, live=live))
 
     def _stopped(self) -> None:
