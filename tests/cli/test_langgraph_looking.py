@@ -64,3 +64,15 @@ def test_the_root_namespace_is_not_all_of_them(tenants: str, capsys: pytest.Capt
         assert len(json.loads(capsys.readouterr().out)["data"]) == count
     assert main(("log", tenants, "t", "--all", "--json")) == 0
     assert len(json.loads(capsys.readouterr().out)["data"]) == 4
+
+
+def test_what_is_put_together_from_other_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(unpack(CURRENT, tmp_path))
+    assert main(("show", path, "delta-snap5")) == 0
+    card = capsys.readouterr().out
+    assert "\nrebuilt\n  log  lists joined, as snapshots prove\n" in card
+    assert main(("show", path, "delta-snap5", "--json")) == 0
+    record = json.loads(capsys.readouterr().out)["data"]
+    assert record["rebuilt"] == {"log": "lists joined, as snapshots prove"}
+    assert main(("show", path, "delta-snap5@-1")) == 0
+    assert "\nrebuilt\n" not in capsys.readouterr().out

@@ -9,6 +9,7 @@ from tests.tui.thread_fakes import message
 from tt_debug.tui.rows.message import as_message, call_text, summary
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.transcript import Turn, conversation, transcript_rows
+from tt_debug.values import to_json
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,12 @@ from tt_debug.tui.rows.transcript import Turn, conversation, transcript_rows
             "see <image_url>",
         ),
         ({"role": "assistant", "content": None, "tool_calls": []}, "ai", ""),
+        (to_json(message("human", "exported", "1")), "human", "exported"),
+        (
+            to_json(Tagged("langchain_core.messages.ai.AIMessage", {"content": "told by its class"})),
+            "ai",
+            "told by its class",
+        ),
     ],
 )
 def test_a_message_is_known_by_its_class_or_its_fields(value: object, role: str, text: str) -> None:
@@ -37,7 +44,18 @@ def test_a_message_is_known_by_its_class_or_its_fields(value: object, role: str,
 
 
 @pytest.mark.parametrize(
-    "value", [{"type": "car", "content": "x"}, {"role": "admin"}, {"content": "x"}, [1], "text", None]
+    "value",
+    [
+        {"type": "car", "content": "x"},
+        {"role": "admin"},
+        {"content": "x"},
+        [1],
+        "text",
+        None,
+        {"$type": "app.AIMessage", "value": 1},
+        {"$type": 1, "value": {"role": "user", "content": "x"}},
+        {"$type": "app.AIMessage", "value": {"content": "x"}, "more": 1},
+    ],
 )
 def test_what_only_looks_a_little_like_a_message_is_none(value: object) -> None:
     assert as_message(value) is None
@@ -99,3 +117,15 @@ def test_no_line_is_wider_than_its_place(width: int) -> None:
     text = "京都の旅館 👨‍👩‍👧‍👦 and " * 20 + "x" * 200 + "\n\n\tindented"
     for row in transcript_rows([turn(text, tool_calls=[{"name": "f", "args": {"a": "b" * 90}}])], width):
         assert cells(row.line) <= width
+
+
+def test_a_thread_that_was_exported_and_imported_still_reads_as_a_conversation() -> None:
+    call = [{"name": "search", "args": {"q": "京都"}, "id": "c1"}]
+    talk = [message("human", "find a ryokan", "1"), message("ai", "I look", "2", tool_calls=call)]
+    path, turns = conversation({"messages": to_json(talk)})
+    assert path == ("messages",)
+    assert [(turn.message.role, turn.message.text, turn.message.id) for turn in turns] == [
+        ("human", "find a ryokan", "1"),
+        ("ai", "I look", "2"),
+    ]
+    assert call_text(turns[1].message.calls[0]) == 'search(q="京都")'

@@ -102,6 +102,18 @@ async def test_a_value_put_together_from_other_rows_says_so() -> None:
         assert "from a snapshot and 3 writes" in it.text
 
 
+async def test_a_change_of_a_rebuilt_value_says_so_too() -> None:
+    session = TripSession()
+    head = session.heads["trip-planner"]
+    base = session.checkpoints[head].header.parent
+    assert base is not None
+    session.checkpoints[base] = replace(session.checkpoints[base], rebuilt={"usage": "lists joined", "messages": "x"})
+    async with thread_screen("trip-planner", (120, 40), session) as it:
+        text = it.text
+        assert re.search(r"≡ usage  rebuilt", text)
+        assert re.search(r"≡ messages  \d+ → \d+, \d+ unchanged  rebuilt", text)
+
+
 def huge(session: TripSession, thread: str = "big") -> None:
     """A state that says it is too large, and the one before it."""
     state: dict[str, Value] = {

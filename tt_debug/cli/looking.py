@@ -29,7 +29,7 @@ from tt_debug.redaction import SHOWN, Hidden
 from tt_debug.session.hiding import hidden_changes, hidden_task
 from tt_debug.session.records import Form, Pen, form_of, log_record, show_record
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.text import format_diff, format_state
+from tt_debug.text import format_diff, format_state, safe_text
 from tt_debug.values import to_json
 
 
@@ -164,7 +164,8 @@ def show(front: Front, options: ShowOptions) -> ExitCode:
         output.text(_card(checkpoint.header))
         output.text(["", "state", *(f"  {line}" for line in format_state(hiding.hide(checkpoint.state)))])
         tasks = tables.task_lines(hidden_task(task, hiding) for task in checkpoint.tasks)
-        for title, lines in (("tasks", tasks), ("steps", tables.step_lines(steps))):
+        rebuilt = [f"{safe_text(key)}  {how}" for key, how in checkpoint.rebuilt.items()]
+        for title, lines in (("rebuilt", rebuilt), ("tasks", tasks), ("steps", tables.step_lines(steps))):
             if lines:
                 output.text(["", title, *(f"  {line}" for line in lines)])
     return ExitCode.OK

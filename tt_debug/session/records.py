@@ -82,10 +82,13 @@ def log_record(header: Header) -> Record:
 
 
 def show_record(checkpoint: Checkpoint, steps: tuple[StepRecord, ...] = (), form: Form = Form()) -> Record:
-    """What `show --json` prints: the log record with state, tasks and steps; ``redacted`` where something is hidden."""
+    """What `show --json` prints: the log record with state, tasks and steps; ``redacted`` where something is hidden,
+    ``rebuilt`` where a value is put together from other rows."""
     pen = Pen(form)
+    rebuilt: Record = {"rebuilt": dict(checkpoint.rebuilt)} if checkpoint.rebuilt else {}
     return pen.mark(
         log_record(checkpoint.header)
+        | rebuilt
         | {
             "state": pen.json(dict(checkpoint.state)),
             "tasks": [_task(task, pen) for task in checkpoint.tasks],

@@ -36,8 +36,8 @@ INKS: Final = {"add": "added", "remove": "removed", "change": "changed", "move":
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One row. ``kind``: "change"; "list", what became of a list of messages; "rest", what is not listed; "more",
-    what is listed when it is asked for.
+    """One row. ``kind``: "change"; "list", what is said above the changes of one key or list; "rest", what is not
+    listed; "more", what is listed when it is asked for.
 
     ``part`` is the line of an opened change, 0 for its first.
     """
@@ -81,16 +81,28 @@ def is_tiny(change: Change) -> bool:
     return math.isclose(old, new, rel_tol=TINY, abs_tol=0.0)
 
 
-def diff_rows(diff: Diff, old: Mapping[str, Value], new: Mapping[str, Value], limit: int = LIMIT) -> list[DiffRow]:
-    """The rows of a diff, in its order, between the states it lies between; at most ``limit`` changes."""
+def diff_rows(
+    diff: Diff,
+    old: Mapping[str, Value],
+    new: Mapping[str, Value],
+    limit: int = LIMIT,
+    rebuilt: Set[str] = frozenset(),
+) -> list[DiffRow]:
+    """The rows of a diff, in its order, between the states it lies between; at most ``limit`` changes.
+
+    ``rebuilt`` are keys of which one side is put together from other rows: what is said of them may rest on that.
+    """
     rows: list[DiffRow] = []
     told: set[Path] = set()
     shown = [change for change in diff if not is_tiny(change)]
     for change in shown[:limit]:
-        for place in _message_lists(change.path, old, new):
+        lists = _message_lists(change.path, old, new)
+        keys = [change.path[:1]] if change.path and change.path[0] in rebuilt else []
+        for place in dict.fromkeys((*keys, *lists)):
             if place not in told:
                 told.add(place)
-                rows.append(DiffRow("list", place, text=_list_text(place, diff, old, new)))
+                words = [_list_text(place, diff, old, new)] if place in lists else []
+                rows.append(DiffRow("list", place, text="  ".join([*words, *["rebuilt"] * (place in keys)])))
         rows.append(DiffRow("change", change.path, change))
     if len(shown) > limit:
         rows.append(DiffRow("more", text=f"{len(shown) - limit:,} more changes"))

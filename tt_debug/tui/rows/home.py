@@ -72,7 +72,7 @@ def fork_lines(
                 Piece(f"{glyphs.branch}{glyphs.stub} ", "muted"),
                 Piece(f"{safe_text(child.thread)}  ", "plain"),
                 Piece(f"{status_glyph(child.status, glyphs)} {child.status}", status_ink(child.status)),
-                Piece(f"  {counted(child.checkpoints, 'checkpoint')}  {age}", "muted"),
+                Piece(f"  {_checkpoints(child)}{age}", "muted"),
             )
         )
         names.append(child.thread)
@@ -84,7 +84,8 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     facts: list[tuple[str, str]] = [("status", info.status)]
     if info.step is not None:
         facts.append(("step", str(info.step)))
-    facts += [("checkpoints", f"{info.checkpoints:,}"), ("last node", info.last_node or "none yet")]
+    held = "not counted by this store" if info.checkpoints is None else f"{info.checkpoints:,}"
+    facts += [("checkpoints", held), ("last node", info.last_node or "none yet")]
     if info.updated is not None:
         facts.append(("last write", info.updated.astimezone().strftime("%Y-%m-%d %H:%M:%S")))
     if info.head is not None:
@@ -102,6 +103,11 @@ def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) 
     return (
         Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
         Piece(waits, "muted"),
-        Piece(f"  {counted(info.checkpoints, 'checkpoint')}", "muted"),
-        Piece(f"  {counted(forks, 'fork')}" if forks else "", "muted"),
+        Piece(f"  {_checkpoints(info)}", "muted"),
+        Piece(counted(forks, "fork") if forks else "", "muted"),
     )
+
+
+def _checkpoints(info: ThreadInfo) -> str:
+    """How many a thread has and a gap after it; nothing where its store does not count them."""
+    return "" if info.checkpoints is None else f"{counted(info.checkpoints, 'checkpoint')}  "

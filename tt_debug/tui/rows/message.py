@@ -59,40 +59,53 @@ def plain(value: Value) -> Value:
 
 def as_message(value: Value) -> Message | None:
     """The message a value holds, or None when it does not look like one."""
-    fields = plain(value)
+    name, fields = _unwrapped(value)
     if not isinstance(fields, Mapping):
         return None
     if fields.get("lc") == 1 and isinstance(fields.get("kwargs"), Mapping):
         fields = fields["kwargs"]
-    role = _role(value, fields)
+    role = _role(name, fields)
     if role is None or not ("content" in fields or "tool_calls" in fields):
         return None
-    identity, name = fields.get("id"), fields.get("name")
+    identity, speaker = fields.get("id"), fields.get("name")
     return Message(
         role=role,
         text=_text(fields.get("content")),
         calls=_calls(fields),
         id=identity if isinstance(identity, str) else None,
-        name=name if isinstance(name, str) else None,
+        name=speaker if isinstance(speaker, str) else None,
         failed=fields.get("status") == "error",
     )
 
 
-def _role(value: Value, fields: Mapping[str, Value]) -> str | None:
+def _unwrapped(value: Value) -> tuple[str, Value]:
+    """The payload and the name of its class, "" where none is said: of a tagged value, or of one that was exported
+    and is kept as JSON now (`tt_debug.values`)."""
+    name = ""
+    while True:
+        if isinstance(value, Tagged):
+            name, value = value.type_name, value.value
+        elif isinstance(value, Mapping) and value.keys() == {"$type", "value"} and isinstance(value["$type"], str):
+            name, value = value["$type"], value["value"]
+        else:
+            return name, value
+
+
+def _role(class_name: str, fields: Mapping[str, Value]) -> str | None:
     word = fields.get("role", fields.get("type"))
     if isinstance(word, str):
         known = ROLES.get(word.lower())
         if known or "role" in fields:
             return known or word
-    if isinstance(value, Tagged) and value.type_name.endswith(("Message", "MessageChunk")):
-        name = value.type_name.rpartition(".")[2].removesuffix("Chunk").removesuffix("Message")
+    if class_name.endswith(("Message", "MessageChunk")):
+        name = class_name.rpartition(".")[2].removesuffix("Chunk").removesuffix("Message")
         return ROLES.get(name.lower(), name.lower() or "chat")
     return None
 
 
 def _text(content: Value) -> str:
     """Text of a content that is a string or a list of parts; parts that are not text are named."""
-    content = plain(content)
+    _, content = _unwrapped(content)
     if isinstance(content, str):
         return content
     if content is None:
@@ -100,7 +113,7 @@ def _text(content: Value) -> str:
     if not isinstance(content, list):
         return one_line(content, ARGUMENT)
     parts = []
-    for part in map(plain, content):
+    for _, part in map(_unwrapped, content):
         if isinstance(part, str):
             parts.append(part)
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
@@ -115,7 +128,7 @@ def _calls(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
     if not isinstance(calls, list):
         return ()
     found = []
-    for call in map(plain, calls):
+    for _, call in map(_unwrapped, calls):
         if not isinstance(call, Mapping):
             continue
         function = call.get("function")
@@ -126,7 +139,7 @@ def _calls(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
 
 def _arguments(arguments: Value) -> str:
     """Arguments as a call shows them; of a large one only its beginning is looked at."""
-    arguments = plain(arguments)
+    _, arguments = _unwrapped(arguments)
     if isinstance(arguments, Mapping):
         return ", ".join(f"{key}={one_line(value, ARGUMENT)}" for key, value in islice(arguments.items(), ARGUMENTS))
     if arguments is None:

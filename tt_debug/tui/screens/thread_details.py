@@ -149,11 +149,12 @@ def _compared(session: Session, checkpoint: Checkpoint, base: Ref | None, wanted
     try:
         marks = session.diff(ref, base)
         diff = session.diff(base, ref) if wanted.swapped else marks
-        other = session.load(base).state
+        other = session.load(base)
     except (StoreError, DebuggerError) as error:
         return Compared(empty=told(str(error), error.hint), failed=True)
-    old, new = (checkpoint.state, other) if wanted.swapped else (other, checkpoint.state)
-    rows = hidden_rows(diff_rows(diff, old, new, wanted.rows), (old, new), wanted.hiding) if diff else []
+    sides = (checkpoint.state, other.state) if wanted.swapped else (other.state, checkpoint.state)
+    rebuilt = checkpoint.rebuilt.keys() | other.rebuilt.keys()
+    rows = hidden_rows(diff_rows(diff, *sides, wanted.rows, rebuilt), sides, wanted.hiding) if diff else []
     return Compared(diff, marks, rows, "" if diff else "nothing changed")
 
 
