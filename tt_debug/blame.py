@@ -1,0 +1,191 @@
+"""Who wrote a value: a path followed along a line of checkpoints, newest first, one stop for every change of it.
+
+Pure but for the states it asks for, one at a time and only as far as somebody reads on. Elements of a list that carry
+ids are followed by them, whatever their position is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from stores.errors import StoreError
+from stores.model import MISSING, Checkpoint, Header, Path, Ref, Value
+from stores.paths import has_key, unwrap
+from tt_debug.alignment import id_of
+from tt_debug.equality import strict_equal
+
+Load = Callable[[Ref], Checkpoint]
+"""Reads a checkpoint. What it raises as a StoreError makes that checkpoint an unknown one."""
+
+_BY_HAND: Final = frozenset({"fork", "edit", "update", "answer", "migrate", "import"})
+_MOST_ORIGINS: Final = 20
+_SHORTEST_ORIGIN: Final = 4  # characters: shorter texts, small numbers and empty things are everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A step of a path that goes to the element of a list with this id."""
+
+    id: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A checkpoint at which the value became another.
+
+    ``path`` is where it lies there (where it lay before, for a "remove"). ``nodes`` and ``tasks`` wrote it, as far as
+    the store tells; ``before`` is the checkpoint before it, None for the oldest. ``op`` "unknown": this checkpoint, and
+    ``more`` older ones, cannot be read, and ``problem`` says why; the value may have changed in any of them.
+    """
+
+    ref: Ref
+    step: int | None
+    source: str
+    op: Literal["add", "change", "remove", "unknown"]
+    path: Path
+    old: Value = MISSING
+    new: Value = MISSING
+    nodes: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    before: Ref | None = None
+    problem: str | None = None
+    more: int = 0
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A checkpoint that was read: the value there and where it lies."""
+
+    header: Header
+    value: Value
+    path: Path
+
+
+class _Track:
+    """The path being followed; its positions turn into ids where the first value that is found has them."""
+
+    def __init__(self, path: Path) -> None:
+        self._steps: tuple[Any, ...] = path
+        self._found = False
+
+    def follow(self, state: Mapping[str, Value]) -> tuple[Value, Path]:
+        """The value, MISSING when there is none, and its path in this state as far as it goes."""
+        value: Value = state
+        path: list[Any] = []
+        steps: list[Any] = []
+        for step in self._steps:
+            value, place, kept = _into(unwrap(value), step)
+            path.append(place)
+            steps.append(kept)
+            if value is MISSING:
+                return MISSING, tuple(path)
+        if not self._found:
+            self._steps, self._found = tuple(steps), True
+        return value, tuple(path)
+
+
+def _into(holder: Value, step: Any) -> tuple[Value, Any, Any]:
+    """What lies at a step, its key or position there, and the step as it is followed from now on."""
+    if isinstance(holder, list | tuple):
+        if isinstance(step, Element):
+            at = next((place for place, item in enumerate(holder) if id_of(item) == step.id), None)
+            return (MISSING, step.id[1], step) if at is None else (holder[at], at, step)
+        if type(step) is not int or not -len(holder) <= step < len(holder):
+            return MISSING, step, step
+        name = id_of(holder[step])
+        return holder[step], step, step if name is None else Element(name)
+    if isinstance(holder, Mapping) and not isinstance(step, Element) and has_key(holder, step):
+        return holder[step], step, step
+    return MISSING, step.id[1] if isinstance(step, Element) else step, step
+
+
+def history(line: Iterable[Header], load: Load, path: Path) -> Iterator[Stop]:
+    """The stops of ``path`` along ``line``, which is given newest first; the oldest checkpoint that has it is one."""
+    track = _Track(path)
+    newer: _Seen | None = None
+    unknown: list[tuple[Header, str]] = []
+    for header in line:
+        try:
+            found = load(header.ref)
+        except StoreError as error:
+            unknown.append((header, str(error)))
+            continue
+        seen = _Seen(header, *track.follow(found.state))
+        if unknown:
+            yield _unknown(unknown, newer, seen)
+            newer, unknown = None, []
+        if newer is not None and not _same(seen.value, newer.value):
+            yield _stop(seen, newer, found)
+        newer = seen
+    if unknown:
+        yield _unknown(unknown, newer, None)
+    elif newer is not None and newer.value is not MISSING:
+        yield Stop(
+            newer.header.ref, newer.header.step, newer.header.source, "add", newer.path,
+            new=newer.value, nodes=newer.header.nodes,
+        )  # fmt: skip
+
+
+def _same(old: Value, new: Value) -> bool:
+    return old is new or (old is not MISSING and new is not MISSING and strict_equal(old, new))
+
+
+def _stop(older: _Seen, newer: _Seen, before: Checkpoint) -> Stop:
+    """What became of the value between a checkpoint and the one before it, whose tasks say who wrote it."""
+    op: Literal["add", "change", "remove"] = (
+        "add" if older.value is MISSING else "remove" if newer.value is MISSING else "change"
+    )
+    path = older.path if op == "remove" else newer.path
+    header = newer.header
+    channel = path[0] if path else None
+    # An edit is nobody's step: the tasks of the checkpoint that it started from belong to another line.
+    tasks = () if header.source in _BY_HAND else before.tasks
+    wrote = [task for task in tasks if any(write.channel == channel for write in task.writes)]
+    wrote = [task for task in wrote if not header.nodes or task.node in header.nodes]
+    nodes = tuple(dict.fromkeys(task.node for task in wrote)) or header.nodes
+    return Stop(
+        header.ref, header.step, header.source, op, path, older.value, newer.value, nodes,
+        tuple(task.id for task in wrote), older.header.ref,
+    )  # fmt: skip
+
+
+def _unknown(run: list[tuple[Header, str]], newer: _Seen | None, older: _Seen | None) -> Stop:
+    header, problem = run[0]
+    return Stop(
+        header.ref, header.step, header.source, "unknown", newer.path if newer else older.path if older else (),
+        MISSING if older is None else older.value, MISSING if newer is None else newer.value,
+        header.nodes, problem=problem, more=len(run) - 1,
+    )  # fmt: skip
+
+
+def origins(before: Mapping[str, Value], value: Value, path: Path) -> tuple[Path, ...]:
+    """Other places of the state before a write that held just this value: it may have been copied from there.
+
+    Empty for values that are found everywhere: short texts, small numbers, constants, what is empty.
+    """
+    if not _telling(value):
+        return ()
+    found: list[Path] = []
+    todo: list[tuple[Path, Value]] = [((), before)]
+    while todo and len(found) < _MOST_ORIGINS:
+        where, held = todo.pop()
+        if where and where != path and strict_equal(unwrap(held), unwrap(value)):
+            found.append(where)
+            continue
+        inside = unwrap(held)
+        if isinstance(inside, Mapping):
+            todo.extend(((*where, key), part) for key, part in reversed(list(inside.items())))
+        elif isinstance(inside, list | tuple):
+            todo.extend(((*where, at), inside[at]) for at in reversed(range(len(inside))))
+    return tuple(found)
+
+
+def _telling(value: Value) -> bool:
+    value = unwrap(value)
+    if isinstance(value, str):
+        return len(value) >= _SHORTEST_ORIGIN
+    if type(value) in (int, float):
+        return abs(value) >= 1000 or value != int(value) if value == value and abs(value) != float("inf") else False
+    return isinstance(value, Mapping | list | tuple) and bool(value)
