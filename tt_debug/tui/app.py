@@ -232,14 +232,9 @@ class TtDebugApp(Listings):
             self.tour = self.tour.after(event)
             self._show_tip()
 
-    def start_tour(self) -> None:
-        """From the beginning."""
-        self.tour = Tour()
-        self._show_tip()
-
-    def end_tour(self) -> None:
-        """Esc: no more tour."""
-        self.tour = None
+    def take_tour(self, tour: Tour | None) -> None:
+        """From the beginning, or none any more."""
+        self.tour = tour
         self._show_tip()
 
     def _show_tip(self) -> None:

@@ -109,7 +109,7 @@ class BaseScreen(CopyingActions):
         elif sum(banner.dismiss() for banner in self.query(Banner)):
             return
         elif self.tt.tour is not None:
-            self.tt.end_tour()
+            self.tt.take_tour(None)
 
     def refresh_keys(self) -> None:
         """Fit the key bar to what can be done now; while a text field has the focus, letters are letters."""

@@ -23,6 +23,7 @@ from tt_debug.tui.messages import Failed
 from tt_debug.tui.opening import OpenStore, only_graph
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.tour import Tour
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title
@@ -106,7 +107,7 @@ class StoresScreen(BaseScreen):
         self.tt.listings = tuple(Listing(store) for store in event.stores)
         self.query_one("#choices").border_subtitle = ""
         if event.demo:
-            self.tt.start_tour()
+            self.tt.take_tour(Tour())
         self.app.push_screen(HomeScreen())
 
     def show_failure(self, event: Failed) -> None:
