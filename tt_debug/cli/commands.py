@@ -16,6 +16,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "history": "asking",
         "find": "asking",
         "grep": "asking",
+        "tail": "tailing",
         "runs": "inbox",
         "approvals": "inbox",
     },

@@ -1,0 +1,101 @@
+"""tail: what is there, then what another process writes, until the head stands as wanted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from stores.model import NewCheckpoint, Ref, Status
+from stores.native.sqlite import NativeStore
+from tests.builders import native_file
+from tests.stores.handmade import Row, handmade, uuid
+from tt_debug.cli.main import main
+from tt_debug.session.tailing import Tail
+
+
+def new(number: int, status: str = Status.UNFINISHED) -> NewCheckpoint:
+    parent = Ref("t", "", f"{number - 1}") if number else None
+    following = () if status == Status.DONE else ("a",)
+    ref = Ref("t", "", f"{number}")
+    return NewCheckpoint(ref, parent, {"n": number}, "step", nodes=("a",), next=following, status=status)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return native_file(tmp_path / "t.db", [new(0), new(1)])
+
+
+def add(path: Path, *made: NewCheckpoint) -> None:
+    with closing(NativeStore(path, read_only=False)) as store:
+        for each in made:
+            store.append(each)
+
+
+def test_only_what_came_since_the_last_look_is_fresh(path: Path) -> None:
+    with closing(Tail(str(path), "t")) as tail:
+        assert [header.ref.id for header in tail.last(1)] == ["1"]
+        assert not tail.changed()
+        add(path, new(2), new(3, Status.DONE))
+        assert tail.changed()
+        assert [header.ref.id for header in tail.fresh()] == ["2", "3"]
+        assert tail.fresh() == []
+        assert not tail.changed()
+        assert tail.status() == Status.DONE
+
+
+def test_a_branch_from_long_ago_is_seen(tmp_path: Path) -> None:
+    rows = [Row(uuid(n, n), uuid(n - 1, n - 1) if n else None, step=n) for n in range(300)]
+    path = handmade(tmp_path / "lg.sqlite", rows)
+    with closing(Tail(str(path), "t")) as tail:
+        assert len(tail.last(5)) == 5
+        late = Row(uuid(500, 3), uuid(2, 2), step=3, source="fork")
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)", late.stored())
+        assert tail.changed()
+        assert [header.ref.id for header in tail.fresh()] == [late.id]
+
+
+def test_looking_writes_nothing(path: Path) -> None:
+    before = (path.read_bytes(), sorted(path.parent.iterdir()))
+    with closing(Tail(str(path), "t")) as tail:
+        tail.last(10)
+        tail.changed()
+    assert (path.read_bytes(), sorted(path.parent.iterdir())) == before
+
+
+def test_it_ends_when_the_head_stands_as_wanted(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(path, new(2, Status.DONE))
+    assert main(("tail", str(path), "t", "--until", "done", "--limit", "2")) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [["0", "a"], ["1", "a"]]
+
+
+def test_it_follows_another_process(path: Path) -> None:
+    words = [sys.executable, "-m", "tt_debug", "tail", str(path), "t", "--json", "--until", "done"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert [json.loads(following.stdout.readline())["id"] for _ in range(2)] == ["0", "1"]
+        add(path, new(2))
+        assert json.loads(following.stdout.readline())["id"] == "2"
+        add(path, new(3, Status.DONE))
+        assert json.loads(following.stdout.readline())["id"] == "3"
+        assert following.wait(30) == 0
+
+
+def test_a_thread_that_is_still_to_come_is_waited_for(path: Path) -> None:
+    words = [sys.executable, "-m", "tt_debug", "tail", str(path), "later", "--json", "--until", "done"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+        assert following.stderr is not None
+        assert "waiting for its first checkpoint" in following.stderr.readline()
+        add(path, NewCheckpoint(Ref("later", "", "x"), None, {}, "input", status=Status.DONE))
+        out, _ = following.communicate(timeout=30)
+        assert json.loads(out)["id"] == "x"
+
+
+def test_a_store_that_is_not_there_is_not_waited_for(tmp_path: Path) -> None:
+    assert main(("tail", str(tmp_path / "none.db"), "t")) == 3
