@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
@@ -27,7 +27,7 @@ from tt_debug.cli.options import Target, gathered, limit, looking_options, revea
 from tt_debug.cli.output import Output
 from tt_debug.errors import UsageError
 from tt_debug.finding import Hit
-from tt_debug.redaction import Redaction
+from tt_debug.redaction import SHOWN, Redaction
 from tt_debug.searching import Found, Search
 from tt_debug.session import questions
 from tt_debug.session.questions import Finding, How, Scope
@@ -90,7 +90,7 @@ def history(front: Front, options: HistoryOptions) -> ExitCode:
         stops = questions.history(session, ref, where, progress)
         with _interruptible(progress):
             if output.as_json:
-                output.document("history", [_stop_record(session, stop, form) for stop in _some(stops, options.limit)])
+                output.document("history", [stop_record(session, stop, form) for stop in _some(stops, options.limit)])
                 return ExitCode.OK
             found = 0
             for stop in _some(stops, options.limit):
@@ -102,7 +102,8 @@ def history(front: Front, options: HistoryOptions) -> ExitCode:
     return ExitCode.OK
 
 
-def _stop_record(session: Session, stop: Stop, form: Form) -> Value:
+def stop_record(session: Session, stop: Stop, form: Form) -> dict[str, Value]:
+    """What `history --json` prints of a stop."""
     pen = Pen(form)
     record = {
         **_address(stop.ref, stop.step),
@@ -195,8 +196,7 @@ def find(front: Front, options: FindOptions) -> ExitCode:
 
 def _tell_hits(output: Output, hits: Iterator[Hit], form: Form) -> int:
     if output.as_json:
-        pen = Pen(form)
-        records = [{**_address(hit.ref, hit.step), "value": pen.json(hit.value)} for hit in hits]
+        records = [hit_record(hit, form) for hit in hits]
         output.document("find", records)
         return len(records)
     count = 0
@@ -205,6 +205,11 @@ def _tell_hits(output: Output, hits: Iterator[Hit], form: Form) -> int:
         output.text([line])
         output.flush()
     return count
+
+
+def hit_record(hit: Hit, form: Form) -> dict[str, Value]:
+    """What `find --json` prints of a hit."""
+    return {**_address(hit.ref, hit.step), "value": Pen(form).json(hit.value)}
 
 
 def _tell_rest(finding: Finding, found: int, limit: int | None) -> None:
@@ -263,17 +268,24 @@ def grep(front: Front, options: GrepOptions) -> ExitCode:
 
 
 def _tell_found(output: Output, hit: Found, hiding: Redaction) -> None:
-    secret = hit.part != "thread" and _is_secret(hiding, hit.path) and not hit.is_key
-    excerpt = one_line(hiding.hide(hit.excerpt, secret=True)) if secret else hit.excerpt
     if output.as_json:
-        place = {"part": hit.part, "path": to_json(hit.path)}
-        shown: Mapping[str, Any] = {"redacted": True} if secret else {"excerpt": excerpt}
-        output.line({**_address(hit.ref, hit.step), **place, **shown})
+        output.line(found_record(hit, hiding))
         return
     path = format_path(hit.path)
     where = path if hit.part == "state" else f"{hit.part} {path}".rstrip()
-    output.text([f"{_step(hit.step)}  {hit.ref.thread}@{hit.ref.id}  {where}: {excerpt}"])
+    shown = SHOWN if _holds_secret(hit, hiding) else hit.excerpt
+    output.text([f"{_step(hit.step)}  {hit.ref.thread}@{hit.ref.id}  {where}: {shown}"])
     output.flush()
+
+
+def found_record(hit: Found, hiding: Redaction) -> dict[str, Value]:
+    """What `grep --json` prints of a hit."""
+    record = {**_address(hit.ref, hit.step), "part": hit.part, "path": to_json(hit.path)}
+    return {**record, **({"redacted": True} if _holds_secret(hit, hiding) else {"excerpt": hit.excerpt})}
+
+
+def _holds_secret(hit: Found, hiding: Redaction) -> bool:
+    return not hit.is_key and _is_secret(hiding, hit.path)
 
 
 def _is_secret(hiding: Redaction, path: Path) -> bool:

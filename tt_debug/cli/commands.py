@@ -37,6 +37,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Store": {
         "export": "moving",
         "import": "moving",
+        "mcp": "serving",
         "doctor": "doctor",
         "demo": "trying",
     },
