@@ -44,6 +44,8 @@ def translated(address: Address, *, writing: bool = False) -> Iterator[None]:
     except psycopg.InterfaceError:
         raise  # the driver was used wrongly: a bug of ours
     except UnicodeEncodeError as error:
+        if writing:
+            raise Invalid(f"PostgreSQL cannot store {error.object!r}: it is not valid text") from error
         raise NotFound(f"{error.object!r} is not valid text, so nothing has that name") from error
     except psycopg.Error as error:
         raise translation(error, address, writing=writing) from error

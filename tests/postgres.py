@@ -22,6 +22,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from stores.postgres_address import address_of
+
 SERVER: Final = "TT_DEBUG_TEST_POSTGRES"
 """A URL of a server on which the tests may make databases and roles."""
 
@@ -68,6 +70,16 @@ def at(server: str, **other: str) -> str:
     url = f"postgresql://{user}@/{name}?{urlencode(parts, quote_via=quote)}"
     assert conninfo_to_dict(url) == conninfo_to_dict(make_conninfo(server, **other))
     return url
+
+
+def kill_ours(database: str) -> int:
+    """End every connection of the debugger's to the database, as an administrator would; how many there were."""
+    plain = {name: str(value) for name, value in address_of(database).parameters.items()}
+    with psycopg.connect(**plain, autocommit=True) as admin:
+        return admin.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE application_name = 'tt-debug' AND datname = current_database()"
+        ).rowcount
 
 
 def restart(server: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stores.errors import ReadOnly, Unreachable, Unsupported
 from stores.native import schema
+from stores.native.database import Database
 from stores.sqlite import Reader, WriteConnection, open_reading, open_writing
 
 
@@ -40,6 +41,26 @@ def create_file(path: Path) -> None:
 
 
 class NativeBase:
+    """What the parts of a native store are built on. How a transaction comes about is its place's business."""
+
+    def _reading(self) -> AbstractContextManager[Database]:
+        """A read-only transaction on one snapshot, which holds what other processes have committed by now."""
+        raise NotImplementedError
+
+    def _writing(self) -> AbstractContextManager[Database]:
+        """A transaction that no other writer of the store is in, committed at the end of the block or not at all.
+
+        Raises ReadOnly for a store opened for looking, Busy after five seconds of another one's lock, Unsupported
+        when a newer release has changed the store since.
+        """
+        raise NotImplementedError
+
+    def _check_writable(self) -> None:
+        """Raises ReadOnly, or Unreachable after closing."""
+        raise NotImplementedError
+
+
+class NativeFile(NativeBase):
     """A native file, open: read-only connections for looking, one write connection made when first needed."""
 
     def __init__(self, path: Path, *, read_only: bool = True) -> None:
@@ -60,17 +81,11 @@ class NativeBase:
         schema.check_readable(db, str(self._path))
         return schema.store_id_of(db)
 
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A read-only connection on one snapshot, which holds what other processes have committed by now."""
+    def _reading(self) -> AbstractContextManager[Database]:
         return self._reader.connection()
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A connection inside BEGIN IMMEDIATE, committed at the end of the block, rolled back by an exception.
-
-        Raises ReadOnly for a store opened for looking, Busy after five seconds of another process's lock,
-        Unsupported when a newer release has changed the file since.
-        """
+    def _writing(self) -> Iterator[Database]:
         self._check_writable()
         if self._writer is None:
             self._writer = open_writing(self._path, lock_path(self._path))
@@ -80,7 +95,6 @@ class NativeBase:
             yield db
 
     def _check_writable(self) -> None:
-        """Raises ReadOnly, or Unreachable after closing."""
         if self._read_only:
             raise ReadOnly(f"{self._path} was opened for reading only", hint="Open it without --read-only.")
         if self._closed:

@@ -12,6 +12,7 @@ from typing import Final
 from stores.effects import EffectCall, EffectStatus, meet
 from stores.errors import Conflict, Invalid
 from stores.native import effect_rows
+from stores.native.database import Database
 from stores.native.tables import OURS
 from stores.points import point
 from stores.runs import StepCommit
@@ -24,7 +25,7 @@ _TABLE_SECOND: Final = frozenset({sqlite3.SQLITE_ALTER_TABLE, sqlite3.SQLITE_CRE
 _READING: Final = frozenset({sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION})
 
 
-def execute_statements(db: sqlite3.Connection, commit: StepCommit, thread: str) -> None:
+def execute_statements(db: Database, commit: StepCommit, thread: str) -> None:
     """Part of the step's transaction. Raises Invalid for a statement that is refused or fails, Conflict for one that
     another run has executed since."""
     for call in commit.statements:
@@ -38,8 +39,13 @@ def execute_statements(db: sqlite3.Connection, commit: StepCommit, thread: str) 
         point("native.statement-executed")
 
 
-def _execute(db: sqlite3.Connection, call: EffectCall) -> None:
+def _execute(db: Database, call: EffectCall) -> None:
     sql, parameters = call.request["sql"], call.request["params"]
+    if not isinstance(db, sqlite3.Connection):
+        from stores.native.postgres_business import execute_statement
+
+        execute_statement(db, sql, parameters, call.slot.node)
+        return
     db.set_authorizer(_judge)
     try:
         db.execute(sql, parameters).close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from stores.errors import Conflict, NotFound
 from stores.native.base import NativeBase
+from stores.native.database import Database
 from stores.native.rows import now, to_micros
+from stores.rereading import rereading
 from stores.runs import Definition
 
 _DEFINITION: Final = "SELECT hash, workflow_id, version, body, origin FROM definitions"
@@ -21,6 +22,7 @@ class NativeDefinitions(NativeBase):
         with self._writing() as db:
             keep_definition(db, definition)
 
+    @rereading
     def definition(self, hash: str) -> Definition:
         """Raises NotFound."""
         with self._reading() as db:
@@ -29,6 +31,7 @@ class NativeDefinitions(NativeBase):
             raise NotFound(f"no workflow definition {hash}", hint="Run the workflow's file once to register it.")
         return Definition(*row)
 
+    @rereading
     def registered(self, workflow_id: str, version: str) -> Definition | None:
         """None when nothing of that version has run here."""
         with self._reading() as db:
@@ -36,7 +39,7 @@ class NativeDefinitions(NativeBase):
         return None if row is None else Definition(*row)
 
 
-def keep_definition(db: sqlite3.Connection, definition: Definition) -> None:
+def keep_definition(db: Database, definition: Definition) -> None:
     """Raises Conflict when the same workflow and version has another body."""
     known = db.execute(
         "SELECT hash FROM definitions WHERE workflow_id = ? AND version = ?",
@@ -50,7 +53,7 @@ def keep_definition(db: sqlite3.Connection, definition: Definition) -> None:
     db.execute(
         "INSERT INTO definitions (hash, workflow_id, version, body, origin, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, origin)",
+        " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, definitions.origin)",
         (
             definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
             to_micros(now()),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from stores.effects import Effect, EffectCall, EffectStatus, EffectUse, OnConflict, Slot
 from stores.errors import Invalid, NotFound
 from stores.model import Value
+from stores.native.database import Database
 from stores.native.rows import from_micros, from_text, now, to_micros, to_text
 
 _COLUMNS: Final = (
@@ -16,13 +16,13 @@ _COLUMNS: Final = (
 )
 
 
-def of_slot(db: sqlite3.Connection, slot: str) -> tuple[Effect, ...]:
+def of_slot(db: Database, slot: str) -> tuple[Effect, ...]:
     """Every entry of a place, oldest first."""
     rows = db.execute(f"SELECT {_COLUMNS} FROM effects e WHERE e.slot = ? ORDER BY e.seq", (slot,))
     return tuple(_effect(row) for row in rows.fetchall())
 
 
-def at(db: sqlite3.Connection, key: str) -> Effect:
+def at(db: Database, key: str) -> Effect:
     """Raises NotFound."""
     row = db.execute(f"SELECT {_COLUMNS} FROM effects e WHERE e.key = ?", (key,)).fetchone()
     if row is None:
@@ -31,7 +31,7 @@ def at(db: sqlite3.Connection, key: str) -> Effect:
 
 
 def put(
-    db: sqlite3.Connection,
+    db: Database,
     call: EffectCall,
     key: str,
     status: str,
@@ -57,7 +57,7 @@ def put(
     )  # fmt: skip
 
 
-def use(db: sqlite3.Connection, run_id: str, call: EffectCall, key: str, *, called: bool) -> None:
+def use(db: Database, run_id: str, call: EffectCall, key: str, *, called: bool) -> None:
     """An attempt came to the effect; what is given instead of a call is counted as a replay."""
     db.execute(
         "INSERT INTO effect_uses (run_id, ordinal, attempt, seq, key, called, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -68,7 +68,7 @@ def use(db: sqlite3.Connection, run_id: str, call: EffectCall, key: str, *, call
         db.execute("UPDATE effects SET replays = replays + 1 WHERE key = ?", (key,))
 
 
-def end(db: sqlite3.Connection, key: str, status: str, result: Value, error: str | None) -> None:
+def end(db: Database, key: str, status: str, result: Value, error: str | None) -> None:
     """What came of a call."""
     db.execute(
         "UPDATE effects SET status = ?, result = ?, error = ?, done_at = ? WHERE key = ?",
@@ -76,7 +76,7 @@ def end(db: sqlite3.Connection, key: str, status: str, result: Value, error: str
     )
 
 
-def ask(db: sqlite3.Connection, key: str, question: str) -> None:
+def ask(db: Database, key: str, question: str) -> None:
     """A human is asked about the entry from now on."""
     db.execute(
         "UPDATE effects SET asked = ?, status = CASE status WHEN 'intent' THEN 'unknown' ELSE status END WHERE key = ?",
@@ -84,7 +84,7 @@ def ask(db: sqlite3.Connection, key: str, question: str) -> None:
     )
 
 
-def resolve(db: sqlite3.Connection, question: str, verdict: Value) -> None:
+def resolve(db: Database, question: str, verdict: Value) -> None:
     """Do as the answer says with the entry that the question is about. Raises Invalid for an answer that says nothing.
 
     ``verdict``: {"as": "done", "result": …} | {"as": "retry" | "skip" | "new-key" | "new" | "reuse"}.
@@ -111,7 +111,7 @@ def resolve(db: sqlite3.Connection, question: str, verdict: Value) -> None:
     db.execute("UPDATE effects SET asked = NULL WHERE key = ?", (effect.key,))
 
 
-def _enter_again(db: sqlite3.Connection, key: str, fresh: str) -> None:
+def _enter_again(db: Database, key: str, fresh: str) -> None:
     """The same request under another key, not called yet; the newest entry of a request is the one that counts."""
     same = (
         "slot, workflow_id, node, business_id, visit, name, call_no, class, request, request_hash, thread_id, run_id,"
@@ -123,7 +123,7 @@ def _enter_again(db: sqlite3.Connection, key: str, fresh: str) -> None:
     )
 
 
-def uses(db: sqlite3.Connection, thread: str | None, run_id: str | None) -> tuple[EffectUse, ...]:
+def uses(db: Database, thread: str | None, run_id: str | None) -> tuple[EffectUse, ...]:
     """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
     rows = db.execute(
         f"SELECT {_COLUMNS}, u.run_id, u.ordinal, u.attempt, u.seq, u.called, u.at FROM effect_uses u"

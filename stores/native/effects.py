@@ -17,6 +17,7 @@ from stores.native.rows import header_at, insert_checkpoint
 from stores.native.runs import NativeRuns, check_head, committed, fenced, let_go, run_at, with_run
 from stores.native.schema import version_of
 from stores.points import point
+from stores.rereading import rereading
 from stores.runs import Approval, Run, StepCommit, StepRecord
 
 _EFFECTS_SINCE = 3
@@ -83,11 +84,13 @@ class NativeEffects(NativeRuns):
                 point("native.substep-committed")
             return header_at(db, new.ref.thread, new.ref.id)
 
+    @rereading
     def effects_at(self, slot: str) -> Sequence[Effect]:
         """Every entry of a place, oldest first."""
         with self._reading() as db:
             return effect_rows.of_slot(db, slot) if version_of(db) >= _EFFECTS_SINCE else ()
 
+    @rereading
     def effects(self, thread: str | None = None, run_id: str | None = None) -> tuple[EffectUse, ...]:
         """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
         with self._reading() as db:

@@ -6,7 +6,6 @@ the answer under the node's name, from which any process can go on. Whether an a
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,8 +16,10 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native import effect_rows
 from stores.native.base import NativeBase
+from stores.native.database import Database
 from stores.native.rows import from_micros, from_text, header_at, insert_checkpoint, now, to_micros, to_text
 from stores.points import point
+from stores.rereading import rereading
 from stores.runs import Approval
 
 _COLUMNS: Final = (
@@ -30,6 +31,7 @@ _COLUMNS: Final = (
 class NativeInbox(NativeBase):
     """Reading the inbox, and answering."""
 
+    @rereading
     def approvals(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
         """Oldest first; ``status`` None gives all."""
         with self._reading() as db:
@@ -64,7 +66,7 @@ class NativeInbox(NativeBase):
             return header_at(db, header.ref.thread, header.ref.id)
 
 
-def insert_approval(db: sqlite3.Connection, asked: Approval) -> None:
+def insert_approval(db: Database, asked: Approval) -> None:
     """Open a question; part of the transaction that suspends the run."""
     db.execute(
         "INSERT INTO inbox (id, kind, run_id, thread_id, checkpoint_id, node, prompt, response_schema, status,"
@@ -77,12 +79,12 @@ def insert_approval(db: sqlite3.Connection, asked: Approval) -> None:
     )  # fmt: skip
 
 
-def withdraw(db: sqlite3.Connection, run_id: str) -> None:
+def withdraw(db: Database, run_id: str) -> None:
     """Nobody needs an answer for this run any more."""
     db.execute("UPDATE inbox SET status = 'withdrawn' WHERE run_id = ? AND status = 'open'", (run_id,))
 
 
-def _insert_answer(db: sqlite3.Connection, asked: Approval, value: Value) -> Header:
+def _insert_answer(db: Database, asked: Approval, value: Value) -> Header:
     head = db.execute(
         "SELECT c.checkpoint_id, c.step, c.state, c.next, c.meta FROM threads t"
         " JOIN checkpoints c ON c.thread_id = t.thread_id AND c.checkpoint_id = t.head WHERE t.thread_id = ?",
@@ -111,7 +113,7 @@ def _insert_answer(db: sqlite3.Connection, asked: Approval, value: Value) -> Hea
     return insert_checkpoint(db, new)
 
 
-def _following(db: sqlite3.Connection, asked: Approval, state: Mapping[str, Value]) -> list[str]:
+def _following(db: Database, asked: Approval, state: Mapping[str, Value]) -> list[str]:
     """What runs after the answer, by the edges that the suspended step left in its checkpoint's meta."""
     row = db.execute(
         "SELECT meta FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (asked.thread, asked.checkpoint)
@@ -127,12 +129,12 @@ def _following(db: sqlite3.Connection, asked: Approval, state: Mapping[str, Valu
     return [] if target is None else [target]
 
 
-def _visit(db: sqlite3.Connection, asked: Approval) -> int | None:
+def _visit(db: Database, asked: Approval) -> int | None:
     row = db.execute("SELECT visit FROM steps WHERE run_id = ? AND status = 'waiting'", (asked.run_id,)).fetchone()
     return None if row is None else int(row[0])
 
 
-def _wake(db: sqlite3.Connection, asked: Approval, checkpoint: str, value: Value) -> None:
+def _wake(db: Database, asked: Approval, checkpoint: str, value: Value) -> None:
     done = db.execute(
         "UPDATE runs SET status = 'pending', head = ?, hold_reason = NULL WHERE run_id = ?"
         " AND (status = 'waiting_human' OR status = 'crashed' AND hold_reason IS NOT NULL)",
@@ -147,7 +149,7 @@ def _wake(db: sqlite3.Connection, asked: Approval, checkpoint: str, value: Value
     )
 
 
-def _not_open(db: sqlite3.Connection, approval_id: str) -> StoreError:
+def _not_open(db: Database, approval_id: str) -> StoreError:
     row = db.execute("SELECT status, answered_by, answered_at FROM inbox WHERE id = ?", (approval_id,)).fetchone()
     if row is None:
         return NotFound(f"no question {approval_id}", hint="List them with `tt-debug approvals`.")

@@ -5,12 +5,12 @@ Owns writing rows as they were, with their own times; what an export holds is re
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stores.errors import Conflict, Invalid
 from stores.native import steps as step_rows
+from stores.native.database import Database
 from stores.native.definitions import keep_definition
 from stores.native.effects import NativeEffects
 from stores.native.inbox import insert_approval
@@ -61,7 +61,7 @@ class _End:
             self._is_head = checkpoint.is_head
 
 
-def _insert_thread(db: sqlite3.Connection, past: PastThread) -> None:
+def _insert_thread(db: Database, past: PastThread) -> None:
     done = db.execute(
         "INSERT OR IGNORE INTO threads (thread_id, business_id, created_at) VALUES (?, ?, ?)",
         (past.thread, past.business_id, to_micros(now())),
@@ -74,7 +74,7 @@ def _insert_thread(db: sqlite3.Connection, past: PastThread) -> None:
         keep_definition(db, definition)
 
 
-def _set_head(db: sqlite3.Connection, thread: str, end: _End) -> None:
+def _set_head(db: Database, thread: str, end: _End) -> None:
     if end.last is None:
         raise Invalid(f"thread {thread!r} has no checkpoint", hint="Export it again.")
     db.execute("UPDATE threads SET head = ? WHERE thread_id = ?", (end.last.new.ref.id, thread))
@@ -86,7 +86,7 @@ _RUN: Final = (
 )
 
 
-def _insert_run(db: sqlite3.Connection, run: Run) -> None:
+def _insert_run(db: Database, run: Run) -> None:
     if db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run.run_id,)).fetchone() is not None:
         raise Conflict(f"run {run.run_id} exists", hint="History is never overwritten: import into another store.")
     status = RunStatus.CRASHED if run.status == RunStatus.RUNNING else run.status
@@ -100,7 +100,7 @@ def _insert_run(db: sqlite3.Connection, run: Run) -> None:
     )  # fmt: skip
 
 
-def _insert_approval(db: sqlite3.Connection, asked: Approval) -> None:
+def _insert_approval(db: Database, asked: Approval) -> None:
     if db.execute("SELECT 1 FROM inbox WHERE id = ?", (asked.id,)).fetchone() is not None:
         raise Conflict(f"question {asked.id} exists", hint="History is never overwritten: import into another store.")
     insert_approval(db, asked)

@@ -6,7 +6,6 @@ Every function works inside a transaction of its caller; none opens or commits o
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from stores.codec import json
 from stores.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
 from stores.ids import time_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
+from stores.native.database import Database
 from stores.runs import RunStatus
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -133,7 +133,7 @@ def _status(stored: str, has_next: bool, standing: Standing) -> str:
     return Status.WAITING if standing.asks else stored
 
 
-def run_statuses(db: sqlite3.Connection, thread: str) -> dict[str, str]:
+def run_statuses(db: Database, thread: str) -> dict[str, str]:
     """The status of the newest run at each checkpoint it ended at; that of an active run at the thread's head."""
     found = db.execute(
         f"SELECT CASE WHEN r.status IN {ACTIVE_RUN} THEN t.head ELSE r.head END, {RUN_SHOWN}"
@@ -143,13 +143,13 @@ def run_statuses(db: sqlite3.Connection, thread: str) -> dict[str, str]:
     return {head: status for head, status in found if head is not None}
 
 
-def open_questions(db: sqlite3.Connection, thread: str) -> frozenset[str]:
+def open_questions(db: Database, thread: str) -> frozenset[str]:
     """The checkpoints of a thread at which a human is asked."""
     found = db.execute("SELECT checkpoint_id FROM inbox WHERE thread_id = ? AND status = 'open'", (thread,))
     return frozenset(row[0] for row in found)
 
 
-def header_at(db: sqlite3.Connection, thread: str, id: str) -> Header:
+def header_at(db: Database, thread: str, id: str) -> Header:
     """One checkpoint's header. Raises NotFound."""
     row = db.execute(
         f"SELECT {HEADER_COLUMNS}, {WENT_ON} FROM checkpoints c WHERE c.thread_id = ? AND c.checkpoint_id = ?",
@@ -169,7 +169,7 @@ class _Parent:
 
 
 def insert_checkpoint(
-    db: sqlite3.Connection, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
+    db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
 ) -> Header:
     """Insert a checkpoint and make it its thread's head; the thread is made when it is new. A ``business_id`` in the
     meta of a new fork is the thread's own, instead of the one it was forked from.
@@ -193,7 +193,7 @@ def insert_checkpoint(
     return header_at(db, new.ref.thread, new.ref.id)
 
 
-def restore_checkpoint(db: sqlite3.Connection, new: NewCheckpoint, created: datetime | None) -> None:
+def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | None) -> None:
     """Insert a checkpoint that was written elsewhere, at its own time; its parent need not be here.
 
     Its thread is there already. Raises Invalid for a value JSON would change.
@@ -254,7 +254,7 @@ def _as_dict(state: Mapping[str, Value]) -> dict[str, Value]:
 _NO_PARENT: Final = _Parent(None, "", None)
 
 
-def _parent_of(db: sqlite3.Connection, new: NewCheckpoint) -> _Parent:
+def _parent_of(db: Database, new: NewCheckpoint) -> _Parent:
     if new.parent is None:
         return _NO_PARENT
     found = _parent_row(db, new.parent)
@@ -265,7 +265,7 @@ def _parent_of(db: sqlite3.Connection, new: NewCheckpoint) -> _Parent:
     return found
 
 
-def _parent_row(db: sqlite3.Connection, parent: Ref | None) -> _Parent | None:
+def _parent_row(db: Database, parent: Ref | None) -> _Parent | None:
     if parent is None:
         return None
     row = db.execute(
@@ -275,7 +275,7 @@ def _parent_row(db: sqlite3.Connection, parent: Ref | None) -> _Parent | None:
     return None if row is None else _Parent(*row)
 
 
-def _is_there(db: sqlite3.Connection, ref: Ref, checksum: str) -> bool:
+def _is_there(db: Database, ref: Ref, checksum: str) -> bool:
     row = db.execute(
         "SELECT checksum FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (ref.thread, ref.id)
     ).fetchone()
@@ -287,7 +287,7 @@ def _is_there(db: sqlite3.Connection, ref: Ref, checksum: str) -> bool:
     return row is not None
 
 
-def _ensure_thread(db: sqlite3.Connection, new: NewCheckpoint) -> None:
+def _ensure_thread(db: Database, new: NewCheckpoint) -> None:
     origin = new.parent if new.parent is not None and new.parent.thread != new.ref.thread else None
     named = new.meta.get("business_id") if origin is not None else None
     db.execute(

@@ -5,7 +5,6 @@ Owns every transition of a run, each decided by a WHERE clause inside one transa
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,10 +14,12 @@ from stores.errors import Conflict, LeaseLost, NotFound, StoreError
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native import steps as step_rows
 from stores.native.business import execute_statements
+from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.rows import from_micros, header_at, insert_checkpoint, now, to_micros
 from stores.points import point
+from stores.rereading import rereading
 from stores.runs import Run, RunStatus, StepCommit, StepRecord
 
 _RUN: Final = (
@@ -49,7 +50,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
         with self._writing() as db:
             done = db.execute(
                 "UPDATE runs SET token = token + 1, status = 'running', owner = ?, owner_pid = ?,"
-                " recoveries = recoveries + (status IN ('running', 'crashed')), error = NULL,"
+                " recoveries = recoveries + CASE WHEN status IN ('running', 'crashed') THEN 1 ELSE 0 END, error = NULL,"
                 " requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?),"
                 " on_conflict = coalesce(?, on_conflict)"
                 " WHERE run_id = ? AND status IN ('pending', 'paused', 'crashed', 'running') AND hold_reason IS NULL",
@@ -135,7 +136,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 self._stop_idle(db, run_id, what)
             return run_at(db, run_id)
 
-    def _stop_idle(self, db: sqlite3.Connection, run_id: str, what: str) -> None:
+    def _stop_idle(self, db: Database, run_id: str, what: str) -> None:
         if what == "cancel":
             moved = db.execute(
                 "UPDATE runs SET status = 'cancelled', hold_reason = NULL, ended_at = ? WHERE run_id = ?"
@@ -154,11 +155,13 @@ class NativeRuns(NativeDefinitions, NativeInbox):
         if moved.rowcount != 1:
             raise _refused(db, run_id, what)
 
+    @rereading
     def run(self, run_id: str) -> Run:
         """Raises NotFound."""
         with self._reading() as db:
             return run_at(db, run_id)
 
+    @rereading
     def runs(self, thread: str | None = None) -> tuple[Run, ...]:
         """Newest first."""
         with self._reading() as db:
@@ -168,16 +171,19 @@ class NativeRuns(NativeDefinitions, NativeInbox):
             ).fetchall()
         return tuple(_run_of(row) for row in rows)
 
+    @rereading
     def substeps(self, ref: Ref) -> Mapping[str, Value]:
         """The outputs of what the unfinished node at ``ref`` completed of itself, from the state as it is there."""
         with self._reading() as db:
             return step_rows.substeps(db, ref)
 
+    @rereading
     def steps(self, run_id: str | None = None, ref: Ref | None = None) -> tuple[StepRecord, ...]:
         """The log of a run, without inputs; or the attempts at ``ref`` with the state they started from."""
         with self._reading() as db:
             return step_rows.of_run(db, run_id) if ref is None else step_rows.at(db, ref, run_id)
 
+    @rereading
     def visits(self, ref: Ref) -> Mapping[str, int]:
         """How often each node was completed on the line that ends at ``ref``, across forks."""
         with self._reading() as db:
@@ -185,7 +191,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
 
 
 @contextmanager
-def fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
+def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
     """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
     row = db.execute(
         "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id",
@@ -200,7 +206,7 @@ def fenced(db: sqlite3.Connection, run_id: str, token: int) -> Iterator[str]:
     yield row[0]
 
 
-def move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, error: str | None) -> None:
+def move(db: Database, run_id: str, status: str, head: str | None, error: str | None) -> None:
     """The run's status and head; whoever leaves "running" lets go of it."""
     running = status == RunStatus.RUNNING
     db.execute(
@@ -214,7 +220,7 @@ def move(db: sqlite3.Connection, run_id: str, status: str, head: str | None, err
         step_rows.abandon(db, run_id)
 
 
-def let_go(db: sqlite3.Connection, run_id: str, hold_reason: str, error: str | None) -> None:
+def let_go(db: Database, run_id: str, hold_reason: str, error: str | None) -> None:
     """Nobody runs it until its question, of the kind ``hold_reason``, is resolved."""
     db.execute(
         "UPDATE runs SET status = 'crashed', hold_reason = ?, error = ?, owner = NULL, owner_pid = NULL,"
@@ -223,7 +229,7 @@ def let_go(db: sqlite3.Connection, run_id: str, hold_reason: str, error: str | N
     )
 
 
-def _insert_first(db: sqlite3.Connection, run: Run, first: NewCheckpoint) -> None:
+def _insert_first(db: Database, run: Run, first: NewCheckpoint) -> None:
     if db.execute("SELECT 1 FROM threads WHERE thread_id = ?", (first.ref.thread,)).fetchone() is not None:
         raise Conflict(f"thread {first.ref.thread!r} exists", hint="Choose another name, or resume that thread.")
     meta = {**first.meta, "run_id": run.run_id, "workflow_hash": run.workflow_hash}
@@ -231,7 +237,7 @@ def _insert_first(db: sqlite3.Connection, run: Run, first: NewCheckpoint) -> Non
     db.execute("UPDATE threads SET business_id = ? WHERE thread_id = ?", (run.business_id, run.thread))
 
 
-def _insert_run(db: sqlite3.Connection, run: Run, head: str) -> None:
+def _insert_run(db: Database, run: Run, head: str) -> None:
     if db.execute("SELECT 1 FROM definitions WHERE hash = ?", (run.workflow_hash,)).fetchone() is None:
         raise NotFound(f"no workflow definition {run.workflow_hash}", hint="Register the definition first.")
     done = db.execute(
@@ -248,7 +254,7 @@ def _insert_run(db: sqlite3.Connection, run: Run, head: str) -> None:
         raise _busy(db, run.thread, run.run_id) or Conflict(f"run {run.run_id} exists", hint="Choose a new run id.")
 
 
-def _busy(db: sqlite3.Connection, thread: str, run_id: str) -> StoreError | None:
+def _busy(db: Database, thread: str, run_id: str) -> StoreError | None:
     row = db.execute(
         f"SELECT run_id, status FROM runs WHERE thread_id = ? AND run_id <> ? AND status IN {_ACTIVE}",
         (thread, run_id),
@@ -258,7 +264,7 @@ def _busy(db: sqlite3.Connection, thread: str, run_id: str) -> StoreError | None
     return Conflict(f"run {row[0]} of thread {thread!r} is {row[1]}", hint="Resume that run, or cancel it first.")
 
 
-def _refused(db: sqlite3.Connection, run_id: str, what: str) -> StoreError:
+def _refused(db: Database, run_id: str, what: str) -> StoreError:
     found = run_at(db, run_id)
     if found.hold_reason is not None:
         asked = db.execute("SELECT id FROM inbox WHERE run_id = ? AND status = 'open'", (run_id,)).fetchone()
@@ -270,7 +276,7 @@ def _refused(db: sqlite3.Connection, run_id: str, what: str) -> StoreError:
     return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
 
 
-def committed(db: sqlite3.Connection, commit_id: str) -> Header | None:
+def committed(db: Database, commit_id: str) -> Header | None:
     """What that commit has made, None when it has not been done."""
     if not commit_id:
         return None
@@ -278,7 +284,7 @@ def committed(db: sqlite3.Connection, commit_id: str) -> Header | None:
     return None if row is None else header_at(db, row[0], row[1])
 
 
-def check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None:
+def check_head(db: Database, thread: str, new: NewCheckpoint) -> None:
     """Raises Conflict for a checkpoint whose parent is not the thread's head any more."""
     head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
     parent = None if new.parent is None else new.parent.id
@@ -289,7 +295,7 @@ def check_head(db: sqlite3.Connection, thread: str, new: NewCheckpoint) -> None:
         )
 
 
-def with_run(db: sqlite3.Connection, commit: StepCommit) -> NewCheckpoint:
+def with_run(db: Database, commit: StepCommit) -> NewCheckpoint:
     """The checkpoint with the run's columns; a step that is asked, given up or a part was no visit of its node."""
     ended = commit.step.status in ("completed", "skipped") and not commit.step.substep
     visit = commit.step.visit if ended else None
@@ -298,7 +304,7 @@ def with_run(db: sqlite3.Connection, commit: StepCommit) -> NewCheckpoint:
     return replace(commit.checkpoint, meta=meta)
 
 
-def run_at(db: sqlite3.Connection, run_id: str) -> Run:
+def run_at(db: Database, run_id: str) -> Run:
     """Raises NotFound."""
     row = db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from stores.errors import Unsupported
+from stores.native.database import Database as Rows
 from stores.native.tables import (
     CHECKPOINTS,
     DEFINITIONS,
@@ -42,14 +43,14 @@ def is_native(db: sqlite3.Connection) -> bool:
     return row is not None and row[0] == FORMAT
 
 
-def version_of(db: sqlite3.Connection) -> int:
-    """The number of the newest migration that a native file has seen."""
+def version_of(db: Rows) -> int:
+    """The number of the newest migration that a native store has seen."""
     row = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
     return int(row[0]) if row else 0
 
 
-def store_id_of(db: sqlite3.Connection) -> str:
-    """The id a native file was born with; a copy of the file keeps it."""
+def store_id_of(db: Rows) -> str:
+    """The id a native store was born with; a copy of it keeps the id."""
     return str(db.execute("SELECT value FROM meta WHERE key = 'store_id'").fetchone()[0])
 
 

@@ -6,12 +6,12 @@ row names the checkpoint, and the state is read from there when asked for.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
 from stores.errors import Corrupt
 from stores.model import NewCheckpoint, Ref, Value
+from stores.native.database import Database
 from stores.native.rows import from_micros, from_text, now, to_micros, to_text
 from stores.runs import StepRecord
 
@@ -23,7 +23,7 @@ _COLUMNS: Final = (
 # The line from a checkpoint up, across the threads it was forked from.
 _LINE: Final = """
 WITH RECURSIVE line(thread_id, checkpoint_id) AS (
-  SELECT ?, ?
+  SELECT thread_id, checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?
   UNION ALL
   SELECT coalesce(c.parent_thread, c.thread_id), c.parent_id
   FROM line JOIN checkpoints c ON c.thread_id = line.thread_id AND c.checkpoint_id = line.checkpoint_id
@@ -31,7 +31,7 @@ WITH RECURSIVE line(thread_id, checkpoint_id) AS (
 """
 
 
-def start(db: sqlite3.Connection, step: StepRecord, thread: str, token: int) -> None:
+def start(db: Database, step: StepRecord, thread: str, token: int) -> None:
     """Insert an attempt as running from the thread's head."""
     db.execute(
         "INSERT INTO steps (run_id, ordinal, attempt, node, visit, token, status, thread_id, base, started_at, substep)"
@@ -43,7 +43,7 @@ def start(db: sqlite3.Connection, step: StepRecord, thread: str, token: int) -> 
     )  # fmt: skip
 
 
-def abandon(db: sqlite3.Connection, run_id: str) -> None:
+def abandon(db: Database, run_id: str) -> None:
     """Whoever ran or asked what is still logged so has gone."""
     db.execute(
         "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status IN ('running', 'waiting')",
@@ -51,7 +51,7 @@ def abandon(db: sqlite3.Connection, run_id: str) -> None:
     )
 
 
-def end(db: sqlite3.Connection, step: StepRecord, at: Ref, base: str | None, token: int) -> None:
+def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -> None:
     """How an attempt ended, at the checkpoint ``at`` (its id empty when it made none).
 
     A try that was never logged as running is inserted, as one from ``base``; others still running are abandoned.
@@ -86,21 +86,21 @@ def end(db: sqlite3.Connection, step: StepRecord, at: Ref, base: str | None, tok
         db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
 
 
-def end_substep(db: sqlite3.Connection, step: StepRecord, at: NewCheckpoint, token: int) -> None:
+def end_substep(db: Database, step: StepRecord, at: NewCheckpoint, token: int) -> None:
     """A part of a running node was completed, at the checkpoint ``at``."""
     _insert(
         db, step, token, at.ref.thread, status=step.status, base=at.parent and at.parent.id, checkpoint=at.ref.id
     )  # fmt: skip
 
 
-def restore(db: sqlite3.Connection, step: StepRecord, thread: str) -> None:
+def restore(db: Database, step: StepRecord, thread: str) -> None:
     """Insert an attempt that was logged elsewhere; one that was running has lost its process."""
     status = "abandoned" if step.status == "running" else step.status
     _insert(db, step, 0, thread, status=status, base=step.base, checkpoint=step.checkpoint)
 
 
 def _insert(
-    db: sqlite3.Connection,
+    db: Database,
     step: StepRecord,
     token: int,
     thread: str,
@@ -134,7 +134,7 @@ def _insert(
     db.execute(f"INSERT INTO steps ({', '.join(row)}) VALUES ({marks})", row)
 
 
-def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]:
+def of_run(db: Database, run_id: str | None) -> tuple[StepRecord, ...]:
     """Every attempt of a run, or of all runs, oldest first; inputs are left out."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM steps s WHERE ?1 IS NULL OR s.run_id = ?1"
@@ -144,7 +144,7 @@ def of_run(db: sqlite3.Connection, run_id: str | None) -> tuple[StepRecord, ...]
     return tuple(_record(row, None) for row in rows)
 
 
-def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord, ...]:
+def at(db: Database, ref: Ref, run_id: str | None) -> tuple[StepRecord, ...]:
     """All attempts of the step that ended at ``ref``, then those of a step that started there and ended nowhere."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM steps s WHERE s.thread_id = ?1 AND (?3 IS NULL OR s.run_id = ?3) AND ("
@@ -159,7 +159,7 @@ def at(db: sqlite3.Connection, ref: Ref, run_id: str | None) -> tuple[StepRecord
     return tuple(_record(row, states[row[-3]]) for row in rows)
 
 
-def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
+def visits(db: Database, ref: Ref) -> Mapping[str, int]:
     """The visits of every node on the line that ends at ``ref``."""
     rows = db.execute(
         f"{_LINE} SELECT c.nodes, max(c.visit) FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
@@ -169,10 +169,10 @@ def visits(db: sqlite3.Connection, ref: Ref) -> Mapping[str, int]:
     return {from_text(nodes)[0]: visit for nodes, visit in rows}
 
 
-def substeps(db: sqlite3.Connection, ref: Ref) -> Mapping[str, Value]:
+def substeps(db: Database, ref: Ref) -> Mapping[str, Value]:
     """What the node that is unfinished at ``ref`` completed of itself, with the state being what it still is there."""
     rows = db.execute(
-        f"{_LINE.replace('WHERE', 'WHERE c.visit IS NULL AND')}"
+        f"{_LINE.replace('WHERE c.parent_id', 'WHERE c.visit IS NULL AND c.parent_id')}"
         " SELECT s.substep, s.output FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
         " JOIN steps s ON s.thread_id = c.thread_id AND s.checkpoint_id = c.checkpoint_id"
         " WHERE c.source = 'substep' AND s.substep <> ''"
@@ -182,7 +182,7 @@ def substeps(db: sqlite3.Connection, ref: Ref) -> Mapping[str, Value]:
     return {name: from_text(output) for name, output in rows}
 
 
-def _state(db: sqlite3.Connection, thread: str, id: str | None) -> Value:
+def _state(db: Database, thread: str, id: str | None) -> Value:
     """The state at a checkpoint of the thread, or where the thread was forked; None when it cannot be read."""
     row = db.execute("SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (thread, id)).fetchone()
     try:

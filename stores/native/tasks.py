@@ -5,10 +5,10 @@ Owns what is shown of the step that starts at a checkpoint; refuses to decide wh
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from stores.model import Header, Interrupt, Ref, Status, Task, Value, Write
+from stores.native.database import Database
 from stores.native.rows import from_text, to_text
 from stores.native.schema import version_of
 
@@ -22,7 +22,7 @@ _SHOWN = {
 }
 
 
-def tasks_at(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
+def tasks_at(db: Database, header: Header) -> tuple[Task, ...]:
     """What ran from here, its newest attempt; else what waits for an answer; else what is pending."""
     done = tuple(_task_of(row) for row in _last_attempts(db, header))
     if not done and (past := _past_tasks(db, header)):
@@ -34,11 +34,12 @@ def tasks_at(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
     return (*done, *asked, *pending)
 
 
-def _last_attempts(db: sqlite3.Connection, header: Header) -> list[tuple[Value, ...]]:
-    # With a bare column beside max(), SQLite takes the row that holds the maximum.
+def _last_attempts(db: Database, header: Header) -> list[tuple[Value, ...]]:
     return db.execute(
-        "SELECT run_id, ordinal, max(attempt), node, status, output, error FROM steps"
-        " WHERE thread_id = ? AND base = ? AND substep = '' GROUP BY run_id, ordinal ORDER BY started_at",
+        "SELECT s.run_id, s.ordinal, s.attempt, s.node, s.status, s.output, s.error FROM steps s"
+        " WHERE s.thread_id = ? AND s.base = ? AND s.substep = '' AND NOT EXISTS (SELECT 1 FROM steps l"
+        "  WHERE l.run_id = s.run_id AND l.ordinal = s.ordinal AND l.substep = '' AND l.attempt > s.attempt"
+        "  AND l.thread_id = s.thread_id AND l.base = s.base) ORDER BY s.started_at",
         (header.ref.thread, header.ref.id),
     ).fetchall()
 
@@ -50,7 +51,7 @@ def _task_of(row: tuple[Value, ...]) -> Task:
     return Task(f"{run_id}:{ordinal}", node, "", _SHOWN.get(status, Status.PENDING), writes, error)
 
 
-def _questions(db: sqlite3.Connection, header: Header) -> list[tuple[Value, ...]]:
+def _questions(db: Database, header: Header) -> list[tuple[Value, ...]]:
     return db.execute(
         "SELECT id, node, prompt, response_schema, status, answer FROM inbox"
         " WHERE thread_id = ? AND checkpoint_id = ? AND status IN ('open', 'answered') ORDER BY created_at, id",
@@ -65,7 +66,7 @@ def _question_of(row: tuple[Value, ...]) -> Task:
     return Task(id, node, "", _SHOWN[status], writes, interrupts=(asked,))
 
 
-def keep_past(db: sqlite3.Connection, ref: Ref, tasks: Sequence[Task]) -> None:
+def keep_past(db: Database, ref: Ref, tasks: Sequence[Task]) -> None:
     """Keep what a runtime elsewhere told of the step that starts at ``ref``."""
     told = [
         {
@@ -82,7 +83,7 @@ def keep_past(db: sqlite3.Connection, ref: Ref, tasks: Sequence[Task]) -> None:
     db.execute("INSERT INTO past_tasks VALUES (?, ?, ?)", (ref.thread, ref.id, to_text(told, "tasks")))
 
 
-def _past_tasks(db: sqlite3.Connection, header: Header) -> tuple[Task, ...]:
+def _past_tasks(db: Database, header: Header) -> tuple[Task, ...]:
     if version_of(db) < 2:
         return ()
     row = db.execute(

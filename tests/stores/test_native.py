@@ -74,7 +74,7 @@ def test_the_record_of_the_promise_is_readable_with_any_shell(path: Path) -> Non
 def test_state_is_the_last_column_and_a_listing_reads_an_index_alone(path: Path) -> None:
     assert sql(path, "SELECT name FROM pragma_table_info('checkpoints')")[-1] == ("state",)
     with closing(sqlite3.connect(path)) as db:
-        from stores.native.sqlite import _HEADERS
+        from stores.native.history import _HEADERS
 
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {_HEADERS}", (TRIP, 99, 99))]
     assert [step for step in plan if "checkpoints_headers" in step] == [

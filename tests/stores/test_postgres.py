@@ -19,7 +19,7 @@ from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreErro
 from stores.postgres import MOST, Database, Server, WriteConnection, connect, place_id
 from stores.postgres_address import Address, address_of, is_postgres
 from stores.postgres_errors import Interrupted, Lost
-from tests.postgres import SERVER, at, database, postgres_server, restart
+from tests.postgres import SERVER, at, database, kill_ours, postgres_server, restart
 from tests.postgres_line import Line, everything, line
 
 __all__ = ["database", "postgres_server"]
@@ -50,15 +50,6 @@ def _value(db: Database, question: str = "SELECT 1") -> object:
 def _ids(url: str) -> list[str]:
     with psycopg.connect(url) as db:
         return [row[0] for row in db.execute("SELECT id FROM kept ORDER BY id")]
-
-
-def _kill_ours(url: str) -> int:
-    """End every connection of the debugger's to the database, as an administrator would."""
-    with psycopg.connect(url, autocommit=True) as admin:
-        return admin.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-            " WHERE application_name = 'tt-debug' AND datname = current_database()"
-        ).rowcount
 
 
 # --- addresses
@@ -270,7 +261,7 @@ def test_a_killed_connection_costs_one_notice(server: Server, database: str) -> 
     assert server.notices == ()
     with ThreadPoolExecutor(MOST) as pool:
         list(pool.map(lambda _: server.read(lambda db: _value(db, "SELECT pg_sleep(0.01)")), range(MOST)))
-    assert _kill_ours(database) >= 1
+    assert kill_ours(database) >= 1
     assert [server.read(_value) for _ in range(5)] == [1] * 5
     assert len(server.notices) == 1
 
@@ -281,7 +272,7 @@ def test_a_question_is_asked_once_more_when_its_connection_breaks(server: Server
     def question(db: Database) -> object:
         asked.append(db)
         if len(asked) == 1:
-            _kill_ours(database)
+            kill_ours(database)
         return _value(db)
 
     assert server.read(question) == 1
@@ -294,7 +285,7 @@ def test_a_question_that_breaks_every_connection_is_not_asked_for_ever(server: S
 
     def question(db: Database) -> object:
         asked.append(db)
-        _kill_ours(database)
+        kill_ours(database)
         return _value(db)
 
     with pytest.raises(Lost):
@@ -368,7 +359,7 @@ def test_a_transaction_is_whole_or_not_there(writing: WriteConnection, database:
 
 
 def test_a_write_goes_on_after_its_connection_was_killed_between_two(writing: WriteConnection, database: str) -> None:
-    assert _kill_ours(database) == 1
+    assert kill_ours(database) == 1
     with writing.transaction() as db:
         db.execute("INSERT INTO kept VALUES ('a', '')")
     assert _ids(database) == ["a"]
@@ -378,7 +369,7 @@ def test_a_write_whose_connection_breaks_is_not_repeated(writing: WriteConnectio
     def write() -> None:
         with writing.transaction() as db:
             db.execute("INSERT INTO kept VALUES ('a', '')")
-            _kill_ours(database)
+            kill_ours(database)
             db.execute("INSERT INTO kept VALUES ('b', '')")
 
     with pytest.raises(Unreachable) as caught:

@@ -1,0 +1,130 @@
+"""The native tables in a PostgreSQL schema of their own: made, recognised, brought up to date.
+
+Owns their age, with numbers of its own: what a release of the SQLite schema adds, a migration here adds too.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from stores.errors import Unsupported
+from stores.native.dialect import PostgresRows, statements_for
+from stores.native.schema import FORMAT, version_of
+from stores.native.schema import MIGRATIONS as FILE_MIGRATIONS
+from stores.native.tables import (
+    CHECKPOINTS,
+    DEFINITIONS,
+    EFFECT_USES,
+    EFFECTS,
+    EVENTS,
+    INBOX,
+    META,
+    PAST_TASKS,
+    RUNS,
+    STEPS,
+    THREADS,
+)
+from stores.postgres import Database, WriteConnection
+from stores.postgres_address import Address, address_of
+
+SCHEMA: Final = "tt_debug"
+"""Where native tables live, unless a URL's ``schema=`` says otherwise."""
+
+_TABLES: Final = (
+    "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"
+)
+
+
+def create_schema(url: str) -> None:
+    """Make an empty native store, or bring an older one up to date.
+
+    Raises Unsupported for a schema in which other tables live, ReadOnly where the role may not make one.
+    """
+    address = address_of(url)
+    writing = WriteConnection(address)
+    try:
+        with writing.transaction() as db:
+            schema = address.schema or SCHEMA
+            take_turn(db, schema)
+            migrate(db, address, schema)
+    finally:
+        writing.close()
+
+
+def take_turn(db: Database, schema: str) -> None:
+    """Be the only writer of a native schema until the transaction ends; waits for others a bounded while."""
+    db.execute("SELECT pg_advisory_xact_lock(hashtext('tt-debug'), hashtext(%s))", (schema,))
+
+
+def look_into(db: Database, schema: str) -> PostgresRows:
+    """The native store's statements in a schema, for the length of a transaction."""
+    db.execute("SELECT set_config('search_path', quote_ident(%s), true)", (schema,))
+    return PostgresRows(db)
+
+
+def migrate(db: Database, address: Address, schema: str) -> None:
+    """Bring the schema to the newest form, or make it. The caller holds its lock in a transaction."""
+    names = {row[0] for row in db.execute(_TABLES, (schema,))}
+    if db.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None:
+        from psycopg import sql
+
+        db.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    rows = look_into(db, schema)
+    if names and not is_native(rows, names):
+        raise Unsupported(
+            f"the schema {schema} of {address.shown} holds other tables ({', '.join(sorted(names)[:4])})",
+            hint="A native store keeps a schema of its own: name one by ?schema=…",
+        )
+    found = version_of(rows) if names else 0
+    check_readable(found, address, schema)
+    for number, step in enumerate(MIGRATIONS[found:], start=found + 1):
+        step(rows)
+        rows.execute(
+            "INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (str(number),),
+        )
+
+
+def is_native(rows: PostgresRows, names: set[str]) -> bool:
+    """Whether the tables of a schema say of themselves that they are ours."""
+    if "meta" not in names or "threads" not in names:
+        return False
+    row = rows.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return row is not None and row[0] == FORMAT
+
+
+def check_readable(version: int, address: Address, schema: str) -> None:
+    """Raises Unsupported for tables that a newer release wrote in a form that this one does not know."""
+    if version > len(MIGRATIONS):
+        raise Unsupported(
+            f"the schema {schema} of {address.shown} has native form {version}, this tt-debug knows up to"
+            f" {len(MIGRATIONS)}",
+            hint="Upgrade tt-debug to open it; nothing was changed.",
+        )
+
+
+def _first(rows: PostgresRows) -> None:
+    for table in (META, THREADS, CHECKPOINTS, DEFINITIONS, RUNS, STEPS, INBOX, EVENTS):
+        for statement in statements_for(table):
+            rows.execute(statement)
+    for key, value in {"format": FORMAT, "store_id": uuid.uuid4().hex}.items():
+        rows.execute("INSERT INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+
+def _second(rows: PostgresRows) -> None:
+    for statement in statements_for(PAST_TASKS):
+        rows.execute(statement)
+
+
+def _third(rows: PostgresRows) -> None:
+    for table in (EFFECTS, EFFECT_USES):
+        for statement in statements_for(table):
+            rows.execute(statement)
+    rows.execute('ALTER TABLE runs ADD COLUMN on_conflict text COLLATE "C"')
+
+
+MIGRATIONS: Final[tuple[Callable[[PostgresRows], None], ...]] = (_first, _second, _third)
+assert len(MIGRATIONS) == len(FILE_MIGRATIONS), "both forms of the native schema grow together"
