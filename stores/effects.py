@@ -159,14 +159,19 @@ def meet(entries: Sequence[Effect], call: EffectCall, on_conflict: str | None) -
     key = call.slot.key if not entries else f"{call.slot.key}~f{len(entries)}"
     if call.has_value:
         return Met(None, key, EffectStatus.DONE, call.value)
-    known_undone = (EffectStatus.FAILED, EffectStatus.PLANNED, EffectStatus.CONFLICT)
-    if call.kind == EffectClass.REPEATABLE or all(entry.status in known_undone for entry in entries):
+    if call.kind == EffectClass.REPEATABLE or all(_surely_undone(entry) for entry in entries):
         return Met(None, key)
     done = [entry for entry in entries if entry.status in EffectStatus.ANSWERED]
     if on_conflict == OnConflict.REUSE and done:
         return Met(None, key, done[-1].status, done[-1].result)
     decided = {OnConflict.NEW: EffectStatus.INTENT, OnConflict.SKIP: EffectStatus.SKIPPED}
     return Met(None, key, decided.get(on_conflict or "", EffectStatus.CONFLICT))
+
+
+def _surely_undone(entry: Effect) -> bool:
+    if entry.kind == EffectClass.TRANSACTIONAL:
+        return entry.status not in EffectStatus.ANSWERED
+    return entry.status in (EffectStatus.FAILED, EffectStatus.PLANNED, EffectStatus.CONFLICT)
 
 
 def digest(value: Value) -> str:

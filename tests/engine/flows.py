@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +14,10 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run
+from tt_debug.engine.effects import Entry
 from tt_debug.engine.events import Event
 from tt_debug.engine.load import load_workflow
+from tt_debug.engine.retry import FatalError
 from tt_debug.engine.runner import Ending, Runner
 from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
 from tt_debug.engine.workflow import Workflow
@@ -37,6 +40,28 @@ class FakeClock(Clock):
         self.time += timedelta(seconds=seconds)
 
 
+class NoLedger:
+    """Effects of a node that is called outside of a run: nothing is on record, nothing is kept."""
+
+    def enter(self, name: str, request: Any, kind: str) -> Entry:
+        return Entry(name, False)
+
+    def outcome(self, entry: Entry) -> Any:
+        return contextlib.nullcontext()
+
+    def value(self, name: str, make: Callable[[], Any]) -> Any:
+        return make()
+
+    def played(self, name: str, prompt: str) -> Any:
+        raise FatalError(f"no answer to {prompt} is on record")
+
+    def statement(self, sql: str, params: list[Any]) -> None:
+        raise FatalError("there is no transaction")
+
+    def part(self, name: str, run: Callable[[], Any]) -> Any:
+        return run()
+
+
 @dataclass
 class Bench:
     """One store and one workflow, run inside the test's own process."""
@@ -56,9 +81,15 @@ class Bench:
         run = Run(f"run-{thread}", thread, self.workflow.hash, base=ref, head=ref, **fields)
         return self.store.create_run(run, first)
 
-    def go(self, run_id: str = "run-t", until: str | None = None, single_step: bool = False) -> Ending:
+    def go(
+        self,
+        run_id: str = "run-t",
+        until: str | None = None,
+        single_step: bool = False,
+        on_conflict: str | None = None,
+    ) -> Ending:
         """Claim the run and run it until it stops."""
-        run = self.store.claim(run_id, "test", 1)
+        run = self.store.claim(run_id, "test", 1, on_conflict)
         around = Surroundings(self.store, self.events.append, self.stop, self.clock)
         return Runner(run, self.workflow, Orders(until, single_step), around).go()
 

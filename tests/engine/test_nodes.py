@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.flows import python, write_flow
+from tests.engine.flows import NoLedger, python, write_flow
 from tt_debug.engine import nodes
 from tt_debug.engine.context import Context
 from tt_debug.engine.load import load_workflow
@@ -18,7 +18,7 @@ from tt_debug.engine.retry import FatalError
 
 def call(folder: Path, node: dict[str, Any], state: dict[str, Any], visit: int = 1, **top: Any) -> nodes.NodeResult:
     workflow = load_workflow(write_flow(folder, [node], **top))
-    ctx = Context("r", "t", node["id"], visit, 1, lambda _text: None)
+    ctx = Context("r", "t", node["id"], visit, 1, lambda _text: None, NoLedger())
     return nodes.call_node(workflow, workflow.nodes[0], json.dumps(state).encode(), ctx)
 
 
@@ -131,11 +131,6 @@ def test_seeded_choices_are_stable_and_depend_on_seed_and_input(tmp_path: Path) 
 def test_a_providers_own_function(tmp_path: Path) -> None:
     node = model(provider="tests.engine.sample_nodes:model", prompt="hi {x}")
     assert state_after(tmp_path, node, {"x": 1})["m"] == "m heard 'hi 1'"
-
-
-def test_recorded_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(FatalError, match="effect ledger"):
-        call(tmp_path, model(provider="recorded"), {})
 
 
 @pytest.mark.parametrize("prompt", ["{", "a } b", "{a b}", "{}", '{"json": 1}', "{a!r}", "{a.b()[}"])

@@ -96,6 +96,6 @@ def test_calls_say_what_each_node_does(tmp_path: Path) -> None:
     assert "your function tests.engine.sample_nodes:count" in told[0]
     assert "no network" in told[1]
     assert "your function mine:answer" in told[2]
-    assert "cannot play" in told[3]
+    assert "nothing is called" in told[3]
     assert "human" in told[4]
     assert limits(flow) == ("e: waits past 7d instead of on_timeout reject",)

@@ -1,16 +1,25 @@
 """What a node gets beside the state: who it is, and the few calls it may make.
 
-Owns `Context` and `DELETE`; refuses to give a node the store, the run's records or the process.
+Owns `Context` and `DELETE`; refuses to give a node the store, the run's records or the process. What is asked of the
+world outside goes through the ledger, `effects`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
+
+from stores.effects import EffectClass
+from stores.model import Value
+from tt_debug.engine.calling import Function, awaited, call
+from tt_debug.engine.effects import Effects
+from tt_debug.engine.retry import FatalError
 
 
 class _Delete:
@@ -43,19 +52,99 @@ class Context:
     visit: int
     attempt: int
     say: Callable[[str], None] = field(repr=False)
+    ledger: Effects = field(repr=False)
 
     def log(self, text: object) -> None:
         """Keep a line with this attempt, and show it to whoever watches the run."""
         self.say(str(text))
 
+    def effect(
+        self,
+        name: str,
+        fn: Function,
+        request: Value = None,
+        *,
+        cls: str = EffectClass.AT_MOST_ONCE,
+        probe: Function | None = None,
+    ) -> Value:
+        """Do something outside, once: ``fn(key)``, or ``fn()``, whose JSON result is recorded and given ever after.
+
+        ``request`` is what is asked for, as JSON: another one under the same name is another effect. ``key`` is for
+        the other side: its idempotency key or the message's id. ``cls`` says what to do when nobody knows whether the
+        call was made (`stores.effects.EffectClass`): "repeatable" and "idempotent" make it again, "probe" asks
+        ``probe(key)`` first, which gives the result, or None where it was not done; "at_most_once" stops the run and
+        asks a human. RetryableError and FatalError, raised by ``fn``, say that it was not done.
+        """
+        _check_probe(name, cls, probe)
+        entry = self.ledger.enter(name, request, cls)
+        if entry.given:
+            return entry.result
+        if entry.unsure and probe is not None:
+            entry.result = _plain(name, call(probe, (entry.key,), 0))
+        with self.ledger.outcome(entry):
+            if entry.result is None:
+                entry.result = _plain(name, call(fn, (entry.key,), 0))
+        return entry.result
+
+    async def aeffect(
+        self,
+        name: str,
+        fn: Function,
+        request: Value = None,
+        *,
+        cls: str = EffectClass.AT_MOST_ONCE,
+        probe: Function | None = None,
+    ) -> Value:
+        """The same in an async node, where ``fn`` and ``probe`` may be async functions."""
+        _check_probe(name, cls, probe)
+        entry = self.ledger.enter(name, request, cls)
+        if entry.given:
+            return entry.result
+        if entry.unsure and probe is not None:
+            entry.result = await _result(call(probe, (entry.key,), 0))
+        with self.ledger.outcome(entry):
+            if entry.result is None:
+                entry.result = await _result(call(fn, (entry.key,), 0))
+        return entry.result
+
+    def tx(self, sql: str, params: Sequence[Value] = ()) -> None:
+        """A statement on tables of your own in the store's database, executed in the step's own transaction."""
+        self.ledger.statement(sql, list(params))
+
+    def substep(self, name: str, fn: Callable[[], Value]) -> Value:
+        """``fn()``, kept with a checkpoint of its own: when the node is run again, its JSON output is given at once."""
+        return self.ledger.part(name, lambda: awaited(fn()))
+
     def now(self) -> datetime:
-        """The time in UTC. Store it as ``ctx.now().isoformat()``."""
-        return datetime.now(UTC)
+        """The time in UTC, the same when the node is run again. Store it as ``ctx.now().isoformat()``."""
+        return datetime.fromisoformat(str(self.ledger.value("now", lambda: datetime.now(UTC).isoformat())))
 
     def uuid(self) -> str:
-        """A new random UUID as text."""
-        return str(uuid.uuid4())
+        """A new random UUID as text, the same when the node is run again."""
+        return str(self.ledger.value("uuid", lambda: str(uuid.uuid4())))
 
     def random(self) -> float:
-        """A number from 0 up to, not including, 1."""
-        return random.random()
+        """A number from 0 up to, not including, 1, the same when the node is run again."""
+        return float(self.ledger.value("random", random.random))
+
+
+def _check_probe(name: str, cls: str, probe: Function | None) -> None:
+    if (cls == EffectClass.PROBE) != (probe is not None):
+        raise FatalError(f"the effect {name}: probe= belongs to cls='probe', and that needs it")
+    if cls == EffectClass.TRANSACTIONAL:
+        raise FatalError(f"the effect {name}: statements of the step's own transaction are made with ctx.tx")
+
+
+def _plain(name: str, value: Any) -> Any:
+    if inspect.iscoroutine(value):
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(value)
+        value.close()
+        raise FatalError(f"the effect {name} is async: in an async node write `await ctx.aeffect(…)`")
+    return value
+
+
+async def _result(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

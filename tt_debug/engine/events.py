@@ -5,6 +5,7 @@ Kinds and their fields (all have ``run``, ``thread`` and ``at``):
     run_started    workflow, version, next, base
     step_started   node, step, attempt
     step_finished  node, step, checkpoint, duration_ms, next
+    substep_finished  node, substep, step, checkpoint
     step_failed    node, attempt, error, retry_in (seconds, or null when it is final)
     log            node, text               what the node said through ``ctx.log``
     output         stream, text             what the user's code printed

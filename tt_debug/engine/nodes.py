@@ -5,32 +5,29 @@ Runs in the child process only. Owns the border to user code; what happens to a 
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import importlib.util
-import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 from stores.codec import json as codec
 from stores.errors import Invalid
 from stores.model import Value
 from stores.paths import format_path
 from tt_debug.engine import providers
+from tt_debug.engine.calling import Function, awaited, call
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge
 from tt_debug.engine.retry import FatalError
 from tt_debug.engine.schemas import BadSchema, schema_fault
 from tt_debug.engine.workflow import HumanNode, ModelNode, Node, Workflow
-
-Function: TypeAlias = Callable[..., Any]
 
 
 def look_beside(folder: str | None) -> None:
@@ -73,11 +70,11 @@ def _raw_result(node: Node, state: dict[str, Value], ctx: Context) -> Value:
         raise TypeError(f"{node.id} is a human task: it is asked, not called")
     if isinstance(node, ModelNode):
         return {node.output_key: providers.answer(node, state, ctx, _call_provider)}
-    return _awaited(_call(find(node.run), (state, ctx), 1))
+    return awaited(call(find(node.run), (state, ctx), 1))
 
 
 def _call_provider(reference: str, prompt: str, state: Mapping[str, Value], ctx: Context) -> Value:
-    return _awaited(_call(find(reference), (prompt, state, ctx), 1))
+    return awaited(call(find(reference), (prompt, state, ctx), 1))
 
 
 def _checked(node: Node, raw: Value) -> dict[str, Value]:
@@ -137,24 +134,6 @@ def _refuse_namesake(name: str, found: ModuleType) -> None:
     origin = getattr(sys.modules[top], "__file__", None)
     if beside and (origin is None or Path(origin).resolve() != beside[0].resolve()):
         raise FatalError(f"{beside[0].name} beside the workflow is hidden by {origin or found.__name__}: rename it")
-
-
-def _call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:
-    """Call with as many of the arguments, from the front, as the function takes."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # some builtins have no signature
-        return function(*arguments[:least])
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    taken = sum(parameter.kind in positional for parameter in parameters)
-    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
-        taken = len(arguments)
-    return function(*arguments[: max(least, min(taken, len(arguments)))])
-
-
-def _awaited(value: Any) -> Any:
-    """The result of an async function; any other value as it is."""
-    return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
 @contextmanager

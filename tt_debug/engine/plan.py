@@ -96,7 +96,7 @@ def _call(node: Node) -> str:
     if ":" in node.provider:
         return f"{node.id}: model call by your function {node.provider}"
     if node.provider == "recorded":
-        return f"{node.id}: a recorded model call, which this version cannot play: it fails"
+        return f"{node.id}: the recorded answer to the same prompt (nothing is called)"
     return f"{node.id}: model call, {node.provider} (no network)"
 
 

@@ -8,20 +8,36 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from typing import Final
 
+from stores.effects import EffectClass
 from stores.model import Value
 from tt_debug.engine.context import Context
 from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.retry import FatalError
 from tt_debug.engine.workflow import ModelNode
 
+_EFFECT: Final = "llm"
+
 CallProvider = Callable[[str, str, Mapping[str, Value], Context], Value]
 """(reference, prompt, state, ctx) → the answer of a user's own provider."""
 
 
 def answer(node: ModelNode, state: Mapping[str, Value], ctx: Context, call: CallProvider) -> Value:
-    """What the model says. Raises FatalError when it cannot be known; ``call`` may raise what user code raises."""
+    """What the model says, or said before to the same prompt. Raises FatalError when it cannot be known; ``call`` may
+    raise what user code raises."""
     prompt = _prompt(node, state)
+    if node.provider == "recorded":
+        return ctx.ledger.played(_EFFECT, prompt)
+    # A function of the user's sees the whole state, so another state is another request.
+    seen = {"state": _digest(state)} if ":" in node.provider else {}
+    request = {"provider": node.provider, "prompt": prompt, **seen}
+    return ctx.effect(
+        _EFFECT, lambda _key: _answer(node, prompt, state, ctx, call), request, cls=EffectClass.REPEATABLE
+    )  # fmt: skip
+
+
+def _answer(node: ModelNode, prompt: str, state: Mapping[str, Value], ctx: Context, call: CallProvider) -> Value:
     match node.provider:
         case "template":
             return prompt
@@ -29,11 +45,6 @@ def answer(node: ModelNode, state: Mapping[str, Value], ctx: Context, call: Call
             return _scripted(node, ctx.visit)
         case "seeded":
             return node.choices[_number(node, prompt, ctx.visit) % len(node.choices)]
-        case "recorded":
-            raise FatalError(
-                f"{node.id}: the provider recorded plays answers from an effect ledger, which this version does not"
-                " keep yet; use scripted, seeded, template or module:function"
-            )
         case reference:
             return call(reference, prompt, state, ctx)
 

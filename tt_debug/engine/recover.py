@@ -136,7 +136,8 @@ class Standing:
 
 
 def standing(log: Sequence[StepRecord]) -> Standing:
-    """Read the log of one run, oldest first."""
+    """Read the log of one run, oldest first. A part that is done does not make its node done."""
+    log = [record for record in log if not record.substep]
     done = [record.ordinal for record in log if record.status in ("completed", "skipped")]
     ordinal = max(done) + 1 if done else 0
     attempts = sorted((record for record in log if record.ordinal == ordinal), key=lambda record: record.attempt)

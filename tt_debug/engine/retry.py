@@ -77,6 +77,14 @@ def _retryable(error: BaseException) -> bool:
     return any(parent.__name__ in _NETWORK.get(parent.__module__.split(".")[0], ()) for parent in type(error).__mro__)
 
 
+def surely_not_done(error: BaseException) -> bool:
+    """Whether a call that raised this was certainly not carried out; a timeout or a broken line says nothing."""
+    if isinstance(error, RetryableError | FatalError | ConnectionRefusedError):
+        return True
+    status = _http_status(error)
+    return status is not None and 400 <= status < 500 and status not in (408, 409)
+
+
 def _http_status(error: BaseException) -> int | None:
     """The status as openai, anthropic, httpx, requests, aiohttp and urllib carry it."""
     response = getattr(error, "response", None)

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from stores.errors import Conflict, Invalid, LeaseLost
+from stores.effects import EffectCall
+from stores.errors import Conflict, Invalid, LeaseLost, StoreError
 from stores.model import Header, Ref, Status
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
 from tt_debug.engine.context import Context
+from tt_debug.engine.effects import Hold, Ledger
 from tt_debug.engine.nodes import NodeResult, call_node
 from tt_debug.engine.plan import NoWayOn
 from tt_debug.engine.prompts import MissingName, fill
@@ -118,31 +120,49 @@ class Runner:
         node = self._node(record)
         while True:
             self._on.tell("step_started", node=node.id, step=self._on.place.step + 1, attempt=record.attempt)
-            lines: list[str] = []
-            outcome = self._ask(node, record) if isinstance(node, HumanNode) else self._call(node, record, lines)
-            record = replace(record, ended=self._on.now(), log=tuple(lines))
-            if not isinstance(outcome, Failure):
-                point("run.node-returned")
-                record = replace(record, output=outcome.output)
-                committed = self._committed(replace(record, status="completed"), outcome.state)
-                if isinstance(committed, StepRecord):
-                    return committed
-                outcome = committed
+            if isinstance(node, HumanNode):
+                outcome: StepRecord | Failure = self._ask(node, record)
+            else:
+                record, outcome = self._call(node, record)
+            if isinstance(outcome, StepRecord):
+                return outcome
             failed += 1
             record = self._again(node, record, outcome, failed)
 
-    def _committed(self, record: StepRecord, state: bytes) -> StepRecord | Failure:
+    def _call(self, node: Node, record: StepRecord) -> tuple[StepRecord, StepRecord | Failure]:
+        """The attempt as it ended, and the next step, or why the attempt failed."""
+        lines: list[str] = []
+        ledger = self._on.ledger(record)
+        outcome = self._called(node, record, lines, ledger)
+        record = replace(record, ended=self._on.now(), log=tuple(lines))
+        if isinstance(ledger.stopped, Hold):
+            self._on.hold(record, ledger.stopped)
+        if ledger.stopped is not None:
+            return record, self._lost(record, ledger.stopped)
+        if isinstance(outcome, Failure):
+            return record, outcome
+        point("run.node-returned")
+        record = replace(record, output=outcome.output)
+        return record, self._committed(replace(record, status="completed"), outcome.state, ledger.statements())
+
+    def _committed(
+        self, record: StepRecord, state: bytes, statements: tuple[EffectCall, ...] = ()
+    ) -> StepRecord | Failure:
         """The next step, or why this one's result cannot be kept: another attempt would end the same way."""
         try:
-            return self._on.commit(record, state)
+            return self._on.commit(record, state, statements)
         except NoWayOn as error:
             return Failure(str(error), "NoWayOn", False)
-        except Invalid as error:
+        except StoreError as error:
+            return self._lost(record, error)
+
+    def _lost(self, record: StepRecord, error: StoreError) -> Failure:
+        """Why what the node did cannot be kept; raises ``error`` where that is no fault of the run's."""
+        if isinstance(error, Invalid):
             return Failure(f"the result of {record.node} cannot be saved: {error}", "Invalid", False)
-        except LeaseLost:
-            raise
-        except Conflict as error:  # somebody else made another head while the node ran
+        if isinstance(error, Conflict) and not isinstance(error, LeaseLost):  # another head while the node ran
             return Failure(f"the result of {record.node} has no place: {error}", "Conflict", False)
+        raise error
 
     def _skip(self, record: StepRecord) -> StepRecord:
         committed = self._committed(record, self._on.place.state)
@@ -150,17 +170,17 @@ class Runner:
             return self._on.failed(record, committed, None)
         return committed
 
-    def _call(self, node: Node, record: StepRecord, lines: list[str]) -> NodeResult | Failure:
+    def _called(self, node: Node, record: StepRecord, lines: list[str], ledger: Ledger) -> NodeResult | Failure:
         def say(text: str) -> None:
             lines.append(storable(text))
             self._on.tell("log", node=node.id, text=lines[-1])
 
         run = self._on.run
-        context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say)
+        context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say, ledger)
         try:
             return call_node(self._workflow, node, self._on.place.state, context)
         except BaseException as error:  # noqa: BLE001  user code: whatever it raises is its failure, never ours
-            for line in trace_lines(error):
+            for line in trace_lines(error) if ledger.stopped is None else ():
                 lines.append(line)
                 self._on.tell("output", stream="stderr", text=line)
             return classify(error)

@@ -11,10 +11,12 @@ from datetime import datetime, timedelta
 from typing import Final, NoReturn
 
 from stores.codec import json as codec
+from stores.effects import EffectCall
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
 from tt_debug.engine.plan import next_node
 from tt_debug.engine.retry import Failure
@@ -27,6 +29,7 @@ STATUS: Final[Mapping[str, str]] = {
     RunStatus.PAUSED: Status.PAUSED,
     RunStatus.FAILED: Status.FAILED,
     RunStatus.CANCELLED: Status.CANCELLED,
+    RunStatus.CRASHED: Status.HELD,  # the one way in which a run ends itself as crashed
 }
 """A run's last status as listings and events name it."""
 
@@ -84,6 +87,8 @@ class Transitions:
         checkpoint = self._store.load(self._store.head(self.run.thread))
         header = checkpoint.header
         step = -1 if header.step is None else header.step
+        if header.meta.get("inside"):  # a part of the next node's step stands here
+            step -= 1
         self.place = Place(header.ref, step, codec.dumps(dict(checkpoint.state)))
         self._visits = dict(self._store.visits(header.ref))
         return header, self._store.steps(self.run.run_id)
@@ -118,7 +123,44 @@ class Transitions:
         point("run.finished")
         raise Ended(status, error)
 
-    def commit(self, record: StepRecord, state: bytes) -> StepRecord:
+    def ledger(self, record: StepRecord) -> Ledger:
+        """The effects of the attempt."""
+        parts = Parts(
+            dict(self._store.substeps(self.place.head)),
+            lambda name, output, statements: self._keep(record, name, output, statements),
+        )
+        return Ledger(self._store, self.run, Calls(self.run, self._workflow.workflow_id, record), parts)
+
+    def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
+        """A part of the node is done: its output and a checkpoint, in one transaction."""
+        values, meta = codec.loads(self.place.state), {"inside": record.node, "substep": name}
+        made = self._checkpoint(record.node, values, record.node, RunStatus.RUNNING)
+        done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
+        point("run.substep-before-commit")
+        header = self._store.commit_substep(
+            StepCommit(
+                self.run.run_id, self.run.token, done, replace(made, source="substep", meta=meta),
+                commit_id=f"{_commit_id(record)}/{name}", statements=statements,
+            )
+        )  # fmt: skip
+        point("run.substep-committed")
+        self.place = replace(self.place, head=header.ref)
+        self.tell("substep_finished", node=record.node, substep=name, step=header.step, checkpoint=header.ref.id)
+
+    def hold(self, record: StepRecord, held: Hold) -> NoReturn:
+        """Stop the run until a human has decided about an effect."""
+        asked = Approval(
+            id=f"{self.run.run_id}-{record.ordinal}-{record.attempt}",
+            thread=self.run.thread, ns="", checkpoint=self.place.head.id, node=record.node, prompt=held.prompt,
+            schema=verdict_schema(held.kind), since=self.now(), run_id=self.run.run_id, kind=held.kind,
+        )  # fmt: skip
+        ended = replace(record, status="abandoned", ended=self.now(), error=held.prompt, error_class=held.kind)
+        self._store.hold(self.run.run_id, self.run.token, ended, asked, held.effect.key)
+        point("run.held")
+        self.tell("waiting", node=record.node, approval=asked.id, prompt=held.prompt, ns="")
+        raise Ended(RunStatus.CRASHED, held.prompt)
+
+    def commit(self, record: StepRecord, state: bytes, statements: tuple[EffectCall, ...] = ()) -> StepRecord:
         """The step is done: its checkpoint, and the next step running, in one transaction. Gives that next step.
 
         Raises Ended when there is none. Nothing is written where it raises NoWayOn, because no edge matches, Invalid,
@@ -136,7 +178,7 @@ class Transitions:
         header = self._store.commit_step(
             StepCommit(
                 self.run.run_id, self.run.token, record, checkpoint,
-                run_status=status, following=upcoming, commit_id=_commit_id(record),
+                run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements,
             )
         )  # fmt: skip
         point("run.step-committed")

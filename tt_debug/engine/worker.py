@@ -43,7 +43,7 @@ class WorkflowJob:
 
     The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
     for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
-    that a node left running may go on once the run has ended.
+    that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`.
     """
 
     store_url: str
@@ -52,6 +52,7 @@ class WorkflowJob:
     single_step: bool = False
     folder: str | None = None
     linger: float = 5.0
+    on_conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,7 @@ def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> Non
                 )
             origin = Path(definition.origin).parent if definition.origin else None
             look_beside(job.folder or (str(origin) if origin else None))
-            run = store.claim(job.run_id, uuid.uuid4().hex, os.getpid())
+            run = store.claim(job.run_id, uuid.uuid4().hex, os.getpid(), job.on_conflict)
             Runner(run, workflow, Orders(job.until, job.single_step), Surroundings(store, tell, stop, Clock())).go()
     finally:
         store.close()

@@ -1,0 +1,343 @@
+"""Effects of a run: called once, given ever after, never guessed; parts of a node; a node's own statements."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stores.errors import Conflict
+from stores.model import Change, Header, Ref
+from stores.runs import Run
+from tests.engine import effect_nodes as nodes
+from tests.engine.flows import Bench, bench, python
+
+HERE = "tests.engine.effect_nodes"
+
+
+@pytest.fixture(autouse=True)
+def fresh_world() -> Iterator[None]:
+    nodes.reset()
+    yield
+    nodes.reset()
+
+
+def flow(folder: Path, function: str, next: Any = None, **fields: Any) -> Bench:
+    return bench(folder, [python("a", f"{HERE}:{function}", next, **fields)])
+
+
+def again(on: Bench, base: Ref, thread: str, *changes: Change, **fields: Any) -> Header:
+    """Fork at ``base``, and a pending run of the fork."""
+    forked = on.store.fork(base, thread, changes)
+    on.store.create_run(Run(f"run-{thread}", thread, on.workflow.hash, **fields))
+    return forked
+
+
+def statuses(on: Bench) -> list[str]:
+    return [use.effect.status for use in on.store.effects("t")]
+
+
+def test_the_key_is_handed_to_the_call_and_the_result_to_the_node(tmp_path: Path) -> None:
+    on = flow(tmp_path, "sends")
+    on.start({"to": "anna"})
+    assert on.go().status == "done"
+    ((_, key, _),) = nodes.asked
+    (use,) = on.store.effects("t")
+    assert (use.effect.key, use.effect.status, use.effect.request, use.called) == (key, "done", "anna", True)
+    assert on.state()["sent"] == use.effect.result == {"no": 1, "to": "anna"}
+
+
+@pytest.mark.parametrize("kind", ["repeatable", "idempotent", "at_most_once"])
+def test_what_a_failed_attempt_has_done_is_not_done_again(tmp_path: Path, kind: str) -> None:
+    on = bench(tmp_path, [python("a", f"{HERE}:sends", "b"), python("b", "flaky", None)])
+    on.start({"to": "anna", "cls": kind, "works_at": 2})
+    assert on.go().status == "failed"
+    again(on, on.store.headers("t").items[-1].ref, "u")
+    assert on.go("run-u").status == "failed"
+    assert nodes.names() == ["send"]
+    assert [(use.called, use.effect.replays) for use in on.store.effects("u")] == [(False, 1)]
+
+
+def test_a_thread_of_the_same_workflow_shares_no_effect(tmp_path: Path) -> None:
+    on = flow(tmp_path, "sends")
+    for thread in ("t", "other"):
+        on.start({"to": "anna"}, thread)
+        on.go(f"run-{thread}")
+    on.start({"to": "anna"}, "third", business_id="other")
+    on.go("run-third")
+    assert nodes.names() == ["send", "send"]
+    assert len({key for _, key, _ in nodes.asked}) == 2
+
+
+def test_each_visit_and_each_call_has_a_key_of_its_own(tmp_path: Path) -> None:
+    on = flow(tmp_path, "charges_twice", [{"when": "rounds == `3`", "to": None}, {"to": "a"}])
+    on.start({})
+    assert on.go().status == "done"
+    assert len({key for _, key, _ in nodes.asked}) == len(nodes.asked) == 6
+
+
+@pytest.mark.parametrize("kind", ["repeatable", "idempotent", "probe"])
+def test_a_timeout_is_retried_under_the_same_key(tmp_path: Path, kind: str) -> None:
+    on = flow(tmp_path, "sends", retry={"max": 3})
+    nodes.troubles["send"] = [TimeoutError("no answer")]
+    on.start({"to": "anna", "cls": kind})
+    assert on.go().status == "done"
+    expected = ["send", "probe"] if kind == "probe" else ["send", "send"]
+    assert nodes.names() == expected
+    assert len({key for _, key, _ in nodes.asked}) == 1
+    assert on.state()["sent"] == ({"found": "send"} if kind == "probe" else {"no": 2, "to": "anna"})
+
+
+@pytest.mark.parametrize("function", ["sends", "swallows"])
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), KeyError("id"), SystemExit(3)])
+def test_at_most_once_stops_and_asks_where_the_call_may_have_been_made(
+    tmp_path: Path, function: str, error: BaseException
+) -> None:
+    on = flow(tmp_path, function, retry={"max": 3})
+    nodes.troubles["send"] = [error]
+    on.start({"to": "anna", "cls": "at_most_once"})
+    ending = on.go()
+    assert ending.status == "held"
+    assert ending.error is not None
+    assert "send in a (at_most_once): it may have been done" in ending.error
+    (asked,) = on.store.approvals()
+    assert (asked.kind, asked.node, asked.run_id) == ("unknown_effect", "a", "run-t")
+    assert on.store.run("run-t").hold_reason == "unknown_effect"
+    with pytest.raises(Conflict, match="held"):
+        on.go()
+    on.store.answer(asked.id, {"as": "done", "result": {"id": 5}}, "anna")
+    assert on.go().status == "done"
+    assert nodes.names() == ["send"]
+    assert on.state()["sent"] == {"id": 5}
+    assert [(step.attempt, step.status) for step in on.store.steps("run-t")] == [(1, "abandoned"), (2, "completed")]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sent", "calls"),
+    [("skip", None, 1), ("retry", {"no": 2, "to": "anna"}, 2), ("new-key", {"no": 2, "to": "anna"}, 2)],
+)
+def test_an_unknown_outcome_is_resolved_as_said(tmp_path: Path, verdict: str, sent: Any, calls: int) -> None:
+    on = flow(tmp_path, "sends")
+    nodes.troubles["send"] = [TimeoutError("no answer")]
+    on.start({"to": "anna", "cls": "at_most_once"})
+    on.go()
+    on.store.answer(on.store.approvals()[0].id, {"as": verdict}, "anna")
+    assert on.go().status == "done"
+    assert (on.state()["sent"], len(nodes.asked)) == (sent, calls)
+    assert len({key for _, key, _ in nodes.asked}) == (2 if verdict == "new-key" else 1)
+
+
+@pytest.mark.parametrize("kind", ["idempotent", "at_most_once"])
+def test_a_refused_call_is_a_failure_and_may_be_made_again(tmp_path: Path, kind: str) -> None:
+    on = flow(tmp_path, "sends", retry={"max": 3})
+    nodes.troubles["send"] = [ConnectionRefusedError("nobody there")]
+    on.start({"to": "anna", "cls": kind})
+    assert on.go().status == "done"
+    assert nodes.names() == ["send", "send"]
+
+
+def test_a_result_that_cannot_be_kept_is_not_called_again_unasked(tmp_path: Path) -> None:
+    on = flow(tmp_path, "odd")
+    on.start({})
+    ending = on.go()
+    assert ending.status == "held"
+    assert "cannot be recorded" in str(ending.error)
+    on.start({"cls": "repeatable"}, "other")
+    assert on.go("run-other").status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"cls": "probe"}, "probe="),
+        ({"cls": "sometimes"}, "no class 'sometimes'"),
+        ({"cls": "transactional"}, "ctx.tx"),
+        ({"cls": "idempotent", "request": {1, 2}}, "request"),
+    ],
+)
+def test_an_effect_that_cannot_be_recorded_is_not_made(tmp_path: Path, options: dict[str, Any], says: str) -> None:
+    from tt_debug.engine.context import Context
+    from tt_debug.engine.retry import FatalError
+
+    on = flow(tmp_path, "wrong")
+    run = on.start({})
+    claimed = on.store.claim(run.run_id, "test", 1)
+    from tt_debug.engine.runner import Runner
+    from tt_debug.engine.surroundings import Orders, Surroundings
+
+    runner = Runner(claimed, on.workflow, Orders(), Surroundings(on.store, on.events.append, on.stop, on.clock))
+    runner._on.load()
+    ctx = Context("run-t", "t", "a", 1, 1, print, runner._on.ledger(runner._on.record("a", 0)))
+    with pytest.raises(FatalError, match=says):
+        ctx.effect("wrong", lambda: 1, **options)
+    assert on.store.effects("t") == ()
+
+
+def test_now_uuid_and_random_stand_when_the_node_is_run_again(tmp_path: Path) -> None:
+    on = flow(tmp_path, "dice", retry={"max": 2})
+    nodes.troubles["fail"] = [TimeoutError()]
+    on.start({})
+    assert on.go().status == "done"
+    values = on.state()["dice"]
+    assert len(set(values)) == 4
+    again(on, on.store.headers("t").items[-1].ref, "u")
+    assert on.go("run-u").status == "done"
+    assert on.state("u")["dice"] == values
+
+
+def test_an_async_node_has_async_effects(tmp_path: Path) -> None:
+    on = flow(tmp_path, "asynchronous")
+    on.start({"to": "anna"})
+    assert on.go().status == "done"
+    assert on.state()["sent"] == {"no": 1, "to": "anna"}
+
+
+EDIT = Change("change", ("to",), "anna", "otto")
+
+
+def test_an_edited_fork_asks_a_repeatable_effect_anew_without_a_word(tmp_path: Path) -> None:
+    on = flow(tmp_path, "sends")
+    first = on.start({"to": "anna", "cls": "repeatable"}).base
+    on.go()
+    assert first is not None
+    again(on, first, "u", EDIT)
+    assert on.go("run-u").status == "done"
+    (one, two) = (key for _, key, _ in nodes.asked)
+    assert two == f"{one}~f1"
+    again(on, first, "v", EDIT)
+    assert on.go("run-v").status == "done"
+    assert len(nodes.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("decision", "sent", "calls"),
+    [("new", {"no": 2, "to": "otto"}, 2), ("reuse", {"no": 1, "to": "anna"}, 1), ("skip", None, 1)],
+)
+@pytest.mark.parametrize("before", [True, False])
+def test_an_edited_fork_meets_a_conflict_that_is_decided_once(
+    tmp_path: Path, decision: str, sent: Any, calls: int, before: bool
+) -> None:
+    on = flow(tmp_path, "sends")
+    first = on.start({"to": "anna", "cls": "at_most_once"}).base
+    on.go()
+    assert first is not None
+    again(on, first, "u", EDIT)
+    if before:
+        assert on.go("run-u", on_conflict=decision).status == "done"
+    else:
+        assert on.go("run-u").status == "held"
+        (asked,) = on.store.approvals()
+        assert asked.kind == "effect_conflict"
+        on.store.answer(asked.id, {"as": decision}, "anna")
+        assert on.go("run-u").status == "done"
+    assert on.state("u")["sent"] == sent
+    assert len(nodes.asked) == calls
+    assert on.state("t")["sent"] == {"no": 1, "to": "anna"}
+
+
+def test_a_model_call_is_repeated_only_for_another_prompt(tmp_path: Path) -> None:
+    ask = {"id": "a", "type": "llm_call", "provider": f"{HERE}:model", "prompt": "hi {to}", "next": None}
+    on = bench(tmp_path, [ask])
+    first = on.start({"to": "anna"}).base
+    assert on.go().status == "done"
+    assert first is not None
+    again(on, first, "u")
+    on.go("run-u")
+    assert nodes.names() == ["model"]
+    again(on, first, "v", EDIT)
+    on.go("run-v")
+    assert (nodes.names(), on.state("v")["a"]) == (["model", "model"], "heard hi otto")
+
+
+def test_the_provider_recorded_gives_what_another_answered(tmp_path: Path) -> None:
+    ask = {"id": "a", "type": "llm_call", "prompt": "hi {to}", "next": None}
+    live = bench(tmp_path, [{**ask, "provider": f"{HERE}:model"}])
+    live.start({"to": "anna"}, business_id="case")
+    live.go()
+    (tmp_path / "later").mkdir()
+    later = bench(tmp_path / "later", [{**ask, "provider": "recorded"}], version="2")
+    on = replace(later, store=live.store)
+    on.start({"to": "anna"}, "u", business_id="case")
+    assert on.go("run-u").status == "done"
+    assert (on.state("u")["a"], nodes.names()) == ("heard hi anna", ["model"])
+    on.start({"to": "otto"}, "v", business_id="case")
+    ending = on.go("run-v")
+    assert ending.status == "failed"
+    assert "no answer to this prompt is on record" in str(ending.error)
+
+
+def orders(on: Bench) -> list[str]:
+    with closing(sqlite3.connect(on.store.info.path or "")) as db:
+        return [row[0] for row in db.execute("SELECT item FROM orders")]
+
+
+def test_business_rows_are_written_with_their_step_and_once(tmp_path: Path) -> None:
+    on = flow(tmp_path, "buys", retry={"max": 2})
+    nodes.troubles["buys"] = [TimeoutError()]
+    first = on.start({"item": "tea"}).base
+    assert on.go().status == "done"
+    assert orders(on) == ["tea"]
+    assert first is not None
+    again(on, first, "u")
+    assert on.go("run-u").status == "done"
+    again(on, first, "v", Change("change", ("item",), "tea", "milk"))
+    assert on.go("run-v").status == "held"
+    assert orders(on) == ["tea"]
+    on.store.answer(on.store.approvals()[0].id, {"as": "new"}, "anna")
+    assert on.go("run-v").status == "done"
+    assert orders(on) == ["tea", "milk"]
+
+
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM checkpoints", "PRAGMA user_version = 3", "INSERT INTO nowhere VALUES (1)"]
+)
+def test_a_statement_that_is_refused_fails_the_step_and_writes_nothing(tmp_path: Path, sql: str) -> None:
+    on = flow(tmp_path, "meddles")
+    on.start({"sql": sql})
+    ending = on.go()
+    assert ending.status == "failed"
+    assert sql in str(ending.error)
+    assert [header.source for header in on.store.headers("t").items] == ["input"]
+
+
+def test_only_the_part_that_was_not_done_is_run_again(tmp_path: Path) -> None:
+    on = flow(tmp_path, "three_parts", retry={"max": 2})
+    nodes.troubles["validate"] = [TimeoutError()]
+    on.start({})
+    assert on.go().status == "done"
+    assert nodes.names() == ["retrieve", "generate", "validate", "validate"]
+    headers = on.store.headers("t").items[::-1]
+    assert [(header.source, header.step) for header in headers] == [
+        ("input", -1), ("substep", 0), ("substep", 0), ("substep", 0), ("step", 0),
+    ]  # fmt: skip
+    assert [header.meta.get("substep") for header in headers[1:4]] == ["retrieve", "generate", "validate"]
+    assert on.state()["parts"][0]["no"] == 1
+    (done,) = on.store.steps(ref=headers[1].ref)
+    assert (done.substep, done.output) == ("retrieve", on.state()["parts"][0])
+    assert [step.attempt for step in on.store.steps(ref=headers[-1].ref)] == [1, 2]
+
+
+def test_a_fork_inside_a_node_keeps_its_parts_and_an_edit_does_not(tmp_path: Path) -> None:
+    on = flow(tmp_path, "three_parts")
+    on.start({"q": 1})
+    on.go()
+    inside = next(header.ref for header in on.store.headers("t").items if header.meta.get("substep") == "generate")
+    again(on, inside, "u", business_id="fresh")
+    assert on.go("run-u").status == "done"
+    assert nodes.names() == ["retrieve", "generate", "validate", "validate"]
+    again(on, inside, "v", Change("change", ("q",), 1, 2), business_id="fresher")
+    assert on.go("run-v").status == "done"
+    assert nodes.names()[4:] == ["retrieve", "generate", "validate"]
+
+
+def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
+    on = flow(tmp_path, "same_part_twice")
+    on.start({})
+    ending = on.go()
+    assert ending.status == "failed"
+    assert "two substeps named 'one'" in str(ending.error)
