@@ -87,11 +87,12 @@ def ask(db: Database, key: str, question: str) -> None:
 def resolve(db: Database, question: str, verdict: Value) -> None:
     """Do as the answer says with the entry that the question is about. Raises Invalid for an answer that says nothing.
 
+    Another thread may have been asked about the same entry since, and what is answered there counts.
     ``verdict``: {"as": "done", "result": …} | {"as": "retry" | "skip" | "new-key" | "new" | "reuse"}.
     """
     row = db.execute(f"SELECT {_COLUMNS}, e.slot FROM effects e WHERE e.asked = ?", (question,)).fetchone()
     if row is None:
-        raise Invalid(f"no effect is asked about in {question}", hint="Look at `tt-debug effects` of the thread.")
+        return
     effect, slot = _effect(row[:-1]), str(row[-1])
     entries = of_slot(db, slot)
     done = [entry for entry in entries if entry.status in EffectStatus.ANSWERED and entry.key != effect.key]
