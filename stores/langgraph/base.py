@@ -150,6 +150,7 @@ class LangGraphBase(ABC):
                 raise Unsupported(f"{self._name} was written by an early release of LangGraph: it can only be read")
             forking = Forking.at(tables, base)
             if thread == base.thread:
+                forking.check_head()
                 forking.check_alive()
                 head = forking.edit(thread, changes, meta or {}, forking.newest)
             elif changes and keep_results:

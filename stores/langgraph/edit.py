@@ -1,46 +1,31 @@
 """A checkpoint row with edited channels, made from its base's bytes.
 
-Owns which bytes change: the edited channels, their versions, id and time; everything else is spliced in as it
-stands. Refuses rows that are not msgpack.
+Owns which bytes of msgpack change: the edited channels, their versions, id and time; everything else is spliced in
+as it stands. Rows of JSON are `stores.langgraph.edit_json`'s; those of other serializers are refused.
 """
 
 from __future__ import annotations
 
-import json
-import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
 
-from stores.changes import apply_changes
-from stores.codec import json as strict_json
 from stores.codec import msgpack, splice
 from stores.codec.msgpack import Decoder
 from stores.codec.splice import Entry
 from stores.errors import Invalid, Unsupported
-from stores.langgraph import delta, rows
+from stores.langgraph import delta
+from stores.langgraph.birth import Birth, new_metadata, next_version, wanted_channels
+from stores.langgraph.edit_json import edited_json
 from stores.langgraph.rows import END, PREVIOUS, CheckpointRow
 from stores.model import MISSING, Change, Value
-
-# Of the metadata: who wrote the base is not who wrote its fork.
-_NOT_INHERITED: Final = frozenset({"writes"})
-
-
-@dataclass(frozen=True, slots=True)
-class Birth:
-    """What a new row has of its own. ``meta`` is added to its metadata."""
-
-    id: str
-    parent: str | None
-    step: int
-    meta: Mapping[str, object]
 
 
 def edited_row(
     base: CheckpointRow, state: Mapping[str, Value], changes: Sequence[Change], birth: Birth, decoder: Decoder
 ) -> CheckpointRow:
     """The base's row under a new id, with ``changes`` applied to ``state``, which is the base's own."""
+    if base.type == "json" and base.blob is not None:
+        return edited_json(base, state, changes, birth, decoder)
     if base.type != "msgpack" or base.blob is None:
         raise Unsupported(
             f"checkpoint {base.id} is stored as {base.type}: it can be copied, not edited",
@@ -51,7 +36,7 @@ def edited_row(
     edited = _edited_channels(channels, state, changes, decoder) if changes else {}
     versions = {part.key: part for part in splice.split_map(parts["channel_versions"].raw)}
     # The highest version of all channels, plus one: with the time's random suffix it is nobody else's.
-    version = msgpack.encode(_next_version([decoder.decode(part.raw) for part in versions.values()]))
+    version = msgpack.encode(next_version([decoder.decode(part.raw) for part in versions.values()]))
     made = {
         "id": msgpack.encode(birth.id),
         "ts": msgpack.encode(datetime.now(UTC).isoformat()),
@@ -63,7 +48,9 @@ def edited_row(
         # The runtime looks only at nodes that these channels wake: without the base's own, nothing would run.
         made["updated_channels"] = msgpack.encode(sorted({*updated, *edited}))
     blob = splice.join_map(_merged(parts, made))
-    return CheckpointRow(base.ns, birth.id, birth.parent, base.type, blob, _metadata(base, birth, edited), base.sealed)
+    return CheckpointRow(
+        base.ns, birth.id, birth.parent, base.type, blob, new_metadata(base, birth, edited), base.sealed
+    )
 
 
 def _merged(parts: Mapping[str, Entry], made: Mapping[str, bytes | None]) -> list[Entry]:
@@ -80,22 +67,11 @@ def _edited_channels(
     channels: Mapping[str, Entry], state: Mapping[str, Value], changes: Sequence[Change], decoder: Decoder
 ) -> dict[str, bytes | None]:
     """The channels that the changes reach, with their new bytes; None for one that was removed."""
-    after = apply_changes(dict(state), changes)
-    if not isinstance(after, dict):
-        raise Invalid("a state is an object: it cannot be replaced by another kind of value")
-    if END in channels and END not in state:
-        return _edited_return(channels, after, decoder)
-    edited: dict[str, bytes | None] = {}
-    for name in {**state, **after}:
-        if not isinstance(name, str) or rows.is_control(name):
-            raise Invalid(f"{name!r} cannot be a channel of the graph")
-        value = after.get(name, MISSING)
-        if value is state.get(name, MISSING):
-            continue
-        raw = _encoded(name, value, channels.get(name), state, decoder)
-        if name not in channels or raw != channels[name].raw:
-            edited[name] = raw
-    return edited
+    wanted = wanted_channels(channels, state, changes)
+    if END in wanted:
+        return _edited_return(channels, wanted[END], decoder)
+    edited = {name: _encoded(name, value, channels.get(name), state, decoder) for name, value in wanted.items()}
+    return {name: raw for name, raw in edited.items() if name not in channels or raw != channels[name].raw}
 
 
 def _encoded(
@@ -127,26 +103,3 @@ def _edited_return(channels: Mapping[str, Entry], after: Value, decoder: Decoder
         return {}
     same = PREVIOUS in channels and channels[PREVIOUS].raw == channels[END].raw
     return {END: raw, PREVIOUS: raw} if same else {END: raw}
-
-
-def _next_version(versions: Sequence[Value]) -> Value:
-    """As ``get_next_version`` of the savers: the number after the highest, with a fresh random part."""
-    try:
-        highest = max(versions, default="")
-        if isinstance(highest, str):
-            number = int(highest.partition(".")[0] or 0) + 1
-            return f"{number:032}.{random.random():016}"
-        return highest + 1
-    except (TypeError, ValueError) as error:
-        raise Unsupported(f"the versions of the channels are of no known form: {error}") from error
-
-
-def _metadata(base: CheckpointRow, birth: Birth, edited: Mapping[str, bytes | None]) -> bytes:
-    old, _ = rows.read_metadata(base.metadata)
-    kept = {name: value for name, value in old.items() if name not in _NOT_INHERITED}
-    counters = kept.pop(delta.COUNTERS, None)
-    if isinstance(counters, dict) and (left := {name: count for name, count in counters.items() if name not in edited}):
-        kept[delta.COUNTERS] = left
-    strict_json.dumps(dict(birth.meta), ("metadata",))
-    found = {**kept, **birth.meta, "source": "fork", "step": birth.step, "parents": old.get("parents") or {}}
-    return json.dumps(found, ensure_ascii=False).encode("utf-8", "ignore")

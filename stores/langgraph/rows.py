@@ -28,6 +28,9 @@ RESUME: Final = "__resume__"
 RETURN: Final = "__return__"  # what a call inside a node's code gave back
 CONTROL_WRITES: Final = frozenset({ERROR, "__error_source_node__", INTERRUPT, RESUME})
 
+MISSING_BLOB: Final = "missing"
+"""The type of a value stored apart that is not there."""
+
 _CONTROL_NAMES: Final = frozenset({START, END, PREVIOUS, TASKS})
 _CONTROL_PREFIXES: Final = ("branch:", "join:", "start:")
 
@@ -56,7 +59,8 @@ class CheckpointRow(NamedTuple):
     """One row of ``checkpoints``; the thread is known from where it was asked for.
 
     ``sealed`` marks one that is stored encrypted and stands here opened. ``blobs`` are the channels' values that are
-    stored apart; they win over those in the row. ``size`` is in bytes, with theirs.
+    stored apart; they win over those in the row. ``size`` is in bytes, with theirs. ``apart`` tells a row of a
+    database that stores values so.
     """
 
     ns: str
@@ -68,6 +72,7 @@ class CheckpointRow(NamedTuple):
     sealed: bool = False
     blobs: Mapping[str, Blob] = MappingProxyType({})
     size: int = 0
+    apart: bool = False
 
 
 class WriteRow(NamedTuple):

@@ -170,6 +170,10 @@ class SqliteTables:
         found = self.db.execute(f"{question} AND channel IS NOT NULL", (thread, key.ns, key.id))
         return [self._write(*row) for row in found]
 
+    def writes_to(self, thread: str, key: Key, channel: str) -> list[WriteRow]:
+        """As `Tables.writes_to`."""
+        return [row for row in self.writes(thread, key, values=True) if row.channel == channel]
+
     def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
         name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
         if not value:
@@ -194,6 +198,10 @@ class SqliteTables:
             self.db.execute(f"SELECT 1 FROM {name} WHERE thread_id = ? LIMIT 1", (thread,)).fetchone()
             for name in tables
         )
+
+    def highest_count(self, thread: str) -> int:
+        """0: a row holds its values itself."""
+        return 0
 
     def insert(self, thread: str, row: CheckpointRow) -> None:
         """Append one checkpoint, encrypted if it was. A row of the same id is sqlite3's IntegrityError."""

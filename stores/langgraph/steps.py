@@ -164,8 +164,7 @@ class Steps:
         outline = card.outline
         if outline.v >= 4 or outline.has_sends or card.parent is None:
             return outline
-        written = self.tables.writes(self.thread, Key(card.parent, key.ns), values=True)
-        sends = [row for row in sorted(written, key=WriteRow.order) if row.channel == TASKS]
+        sends = sorted(self.tables.writes_to(self.thread, Key(card.parent, key.ns), TASKS), key=WriteRow.order)
         nodes = (send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
         return replace(outline, sends=tuple(nodes)) if sends else outline
 

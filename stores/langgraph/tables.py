@@ -102,6 +102,10 @@ class Tables(Protocol):
         """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
         ...
 
+    def writes_to(self, thread: str, key: Key, channel: str) -> list[WriteRow]:
+        """What they wrote to one channel, with the values."""
+        ...
+
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """The checkpoint in whose superstep a task ran, by what it wrote."""
         ...
@@ -112,6 +116,10 @@ class WritableTables(Tables, Protocol):
 
     def exists(self, thread: str) -> bool:
         """Whether anything is stored under this name; writes may be there before their checkpoint."""
+        ...
+
+    def highest_count(self, thread: str) -> int:
+        """The highest whole number that is the version of a value stored apart, on any branch; 0 for none."""
         ...
 
     def insert(self, thread: str, row: CheckpointRow) -> None:

@@ -12,8 +12,9 @@ from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.errors import Conflict, Invalid, NotFound, Unsupported
 from stores.langgraph import skeleton
+from stores.langgraph.birth import Birth
 from stores.langgraph.copying import Owners, plan_copy
-from stores.langgraph.edit import Birth, edited_row
+from stores.langgraph.edit import edited_row
 from stores.langgraph.outline import NEWEST_FORMAT
 from stores.langgraph.rows import TASKS, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, enclosing
@@ -81,7 +82,7 @@ class Forking:
     def edit(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object], after: str) -> Key:
         """Append the base with ``changes`` as the head of ``thread``; its id sorts after ``after``.
 
-        Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not msgpack.
+        Raises Invalid when a change does not apply or cannot be stored, Unsupported for a row that is not read.
         """
         step = (self.reading.header(self.base).step or 0) + 1
         try:
@@ -105,7 +106,17 @@ class Forking:
     def _edited(self, row: CheckpointRow, changes: Sequence[Change], birth: Birth) -> CheckpointRow:
         decoder = Decoder()
         state = self.reading.checkpoint(self.base, decoder).state if changes else {}
-        return edited_row(row, state, changes, birth, decoder)
+        floor = self.tables.highest_count(self.reading.thread)
+        return edited_row(row, state, changes, replace(birth, floor=floor), decoder)
+
+    def check_head(self) -> None:
+        """An edit of the thread itself is one of its head: of two made at once, the second is refused."""
+        head = self.skeleton.heads[self.base.ns]
+        if head != self.base:
+            raise Conflict(
+                f"{self.base.id} is not the head of thread {self.reading.thread!r}: that is {head.id}",
+                hint="Look at what came since, or fork to a new thread.",
+            )
 
     def check_alive(self) -> None:
         """An edit in an inner namespace is only ever read while the task around it is open."""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stores.langgraph.sqlite import LangGraphStore
+from stores.langgraph.base import LangGraphBase
 from stores.langgraph.tasks import CALL, COMMAND, UPDATE
 from stores.model import Checkpoint, Header, Ref, Tagged, Task
 from tests.stores.langgraph_files import text
@@ -23,7 +23,7 @@ DEFAULTS = {"log", "messages", "notes", "results"}
 
 def history_of(name: str) -> list[Row]:
     """What the runtime's ``get_state_history`` gave for every thread and namespace of a file."""
-    found: list[Row] = json.loads(text(name.replace(".sqlite", ".expected.json")))["history"]
+    found: list[Row] = json.loads(text(f"{name.removesuffix('.sqlite')}.expected.json"))["history"]
     tasks = [task for row in found for task in row.get("tasks", ())]
     if not any(task["has_result"] for task in tasks):
         for task in tasks:  # langgraph 0.2.20 had no such field
@@ -36,7 +36,7 @@ def ref_of(row: Row) -> Ref:
     return Ref(row["thread_id"], row["ns"], row["id"])
 
 
-def misses(store: LangGraphStore, history: list[Row]) -> dict[tuple[str, str], list[str]]:
+def misses(store: LangGraphBase, history: list[Row]) -> dict[tuple[str, str], list[str]]:
     """Every row with the fields in which the store disagrees, by thread and id."""
     headers = headers_of(store)
     assert set(headers) == {ref_of(row) for row in history}
@@ -50,7 +50,7 @@ def misses(store: LangGraphStore, history: list[Row]) -> dict[tuple[str, str], l
     return found
 
 
-def headers_of(store: LangGraphStore) -> dict[Ref, Header]:
+def headers_of(store: LangGraphBase) -> dict[Ref, Header]:
     """Every header of every thread."""
     return {one.ref: one for info in store.threads().items for one in store.headers(info.thread).items}
 

@@ -72,30 +72,34 @@ def test_an_edit_in_the_thread_becomes_its_head_and_changes_no_row(agent: Path, 
     ran: list[str] = []
     graph = graphs.chain(ran)
     record(agent, graph, "t", {"log": [], "n": 0})
-    original = rows_of(agent, "t")
     store = opened_agent()
-    base = header(store, "t", step=3)
+    base = store.fork(header(store, "t", step=3).ref, "u")
+    original = rows_of(agent, "u")
 
-    edit = store.fork(base.ref, "t", [Change("remove", ("log", 1), "b")])
+    edit = store.fork(base.ref, "u", [Change("remove", ("log", 1), "b")])
 
-    assert store.head("t") == edit.ref
+    assert store.head("u") == edit.ref
     assert (edit.parent, edit.source, edit.next) == (base.ref, "fork", ("d",))
-    assert set(original) < set(rows_of(agent, "t"))
-    assert len(rows_of(agent, "t")) == len(original) + 1
+    assert set(original) < set(rows_of(agent, "u"))
+    assert len(rows_of(agent, "u")) == len(original) + 1
     ran.clear()
-    assert run_on(agent, graph, "t")[2] == {"log": list("acdef"), "n": 6}
+    assert run_on(agent, graph, "u")[2] == {"log": list("acdef"), "n": 6}
     assert ran == ["d", "e", "f"]
 
 
-def test_going_back_without_an_edit_is_a_row_of_its_own(agent: Path, opened_agent: Open) -> None:
-    ran: list[str] = []
-    record(agent, graphs.chain(ran), "t", {"log": [], "n": 0})
+def test_an_edit_of_what_is_not_the_head_any_more_is_refused(agent: Path, opened_agent: Open) -> None:
+    """Two who edit the same state at once: the second learns of the first, and of what the application stored."""
+    record(agent, graphs.chain([]), "t", {"log": [], "n": 0})
     store = opened_agent()
-    again = store.fork(header(store, "t", step=1).ref, "t")
-    assert (store.head("t"), again.next) == (again.ref, ("b",))
-    ran.clear()
-    assert run_on(agent, graphs.chain(ran), "t")[2] == {"log": list("abcdef"), "n": 6}
-    assert ran == list("bcdef")
+    before = rows_of(agent, "t")
+    with pytest.raises(Conflict, match=store.head("t").id):
+        store.fork(header(store, "t", step=1).ref, "t", [Change("change", ("n",), 1, 5)])
+    assert rows_of(agent, "t") == before
+    head = store.head("t")
+    first = store.fork(head, "t", [Change("change", ("n",), 6, 7)])
+    with pytest.raises(Conflict, match=first.ref.id):
+        opened_agent().fork(head, "t", [Change("change", ("n",), 6, 8)])
+    assert store.load(store.head("t")).state["n"] == 7
 
 
 def test_untouched_channels_keep_their_bytes(agent: Path, opened_agent: Open) -> None:
@@ -336,7 +340,7 @@ def test_what_cannot_be_written_writes_nothing(agent: Path, opened_agent: Open) 
         with pytest.raises(Invalid, match=reason):
             store.fork(ref, "fork", [change])
         with pytest.raises(Invalid, match=reason):
-            store.fork(ref, "t", [change])
+            store.fork(store.head("t"), "t", [change])
     for name in ("", "\ud800"):
         with pytest.raises(Invalid):
             store.fork(ref, name)

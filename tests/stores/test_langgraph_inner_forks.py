@@ -143,8 +143,8 @@ def test_a_delta_channel_is_the_same_in_every_kind_of_fork(agent: Path, opened_a
     store.fork(base.ref, "copied")
     edited = store.fork(base.ref, "edited", edit)
     assert edited.parent == Ref("edited", "", base.parent.id if base.parent else "")
-    store.fork(base.ref, "t", edit)
-    for thread, n in (("copied", 3), ("edited", 100), ("t", 100)):
+    store.fork(store.fork(base.ref, "t2").ref, "t2", edit)
+    for thread, n in (("copied", 3), ("edited", 100), ("t2", 100)):
         ran.clear()
         values, coming, end = run_on(agent, graph, thread)
         assert (values, coming) == ({"log": ["in", "a", "b", "c"], "n": n}, ("d",))

@@ -1,0 +1,76 @@
+"""LangGraph's tables in a PostgreSQL database as a store. The package langgraph is neither needed nor imported.
+
+Owns the connections to one schema; refuses to know rows: those are `stores.langgraph.base`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from stores.langgraph.base import CAPABILITIES, LangGraphBase
+from stores.langgraph.postgres_columns import Columns
+from stores.langgraph.postgres_survey import survey
+from stores.langgraph.postgres_tables import PostgresTables
+from stores.langgraph.postgres_writing import PostgresWriting
+from stores.langgraph.tables import Tables, WritableTables
+from stores.model import Capability, StoreInfo
+from stores.postgres import Server, WriteConnection, place_id
+
+T = TypeVar("T")
+
+
+class LangGraphPostgresStore(LangGraphBase):
+    """Reads what PostgresSaver and AsyncPostgresSaver write, and appends forks and edits to it."""
+
+    def __init__(self, server: Server, schema: str, *, read_only: bool = True, notices: tuple[str, ...] = ()) -> None:
+        """Open a schema; the server is closed with the store. ``notices`` are shown with its own.
+
+        Raises Unsupported for tables that are not LangGraph's.
+        """
+        super().__init__(server.address.shown, read_only=read_only)
+        self._server = server
+        self._schema = schema
+        is_current, found = self._ask_server(lambda tables: (tables.is_current, survey(tables, self._key_problem)))
+        self._info = StoreInfo(
+            url=server.address.shown,
+            kind="langgraph",
+            store_id=place_id(server.address.choosing(schema=schema)),
+            capabilities=CAPABILITIES if is_current else CAPABILITIES - {Capability.FORK},
+            read_only=read_only,
+            notices=(*notices, *found),
+        )
+
+    @property
+    def info(self) -> StoreInfo:
+        """What this store is and can do."""
+        return replace(self._info, notices=(*self._server.notices, *self._info.notices))
+
+    def close(self) -> None:
+        """Idempotent; every later call raises Unreachable."""
+        self._server.close()
+
+    def interrupt(self, thread: int) -> None:
+        """End the question that a thread is asking, if any: nobody waits for its answer."""
+        self._server.interrupt(thread)
+
+    def _ask(self, question: Callable[[Tables], T]) -> T:
+        return self._ask_server(question)
+
+    def _ask_server(self, question: Callable[[PostgresTables], T]) -> T:
+        # A saver that is set up meanwhile may add a column, so they are looked up on each snapshot.
+        return self._server.read(lambda db: question(PostgresTables(db, Columns.of(db, self._schema), self._seal)))
+
+    @contextlib.contextmanager
+    def _writing(self, thread: str) -> Iterator[WritableTables]:
+        """A write transaction on a connection of its own, which is gone afterwards."""
+        writing = WriteConnection(self._server.address)
+        try:
+            with writing.transaction() as db:
+                tables = PostgresWriting(db, Columns.of(db, self._schema), self._seal)
+                tables.lock(thread)
+                yield tables
+        finally:
+            writing.close()
