@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from stores.errors import Corrupt
 from stores.model import Checkpoint, Opaque, Partial, StoreInfo, Tagged, Value
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, unsafe_characters
 from tests.tui.fakes import HOSTILE, FakeSession, demo_session
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
 from tt_debug.tui.rows.sizes import HUGE, sizes_of
+from tt_debug.tui.screens import thread_following
 from tt_debug.tui.widgets.banner import Banner
 
 
@@ -196,3 +199,26 @@ def test_a_checkpoint_without_a_size_is_not_huge() -> None:
     session = TripSession()
     point: Checkpoint = session.checkpoints[session.heads["trip-planner"]]
     assert (point.header.size or 0) < HUGE
+
+
+async def test_a_step_that_could_not_be_read_is_not_said_to_be_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_following, "SLOW", 0.001)
+    session = TripSession()
+    async with thread_screen("trip-planner", (120, 40), session) as it:
+        session.failing[it.ref("trip-planner", 23)] = Corrupt("page 7 cannot be read")
+        shown = it.screen.show_pending
+        calls: list[bool] = []
+
+        def pending(*, slow: bool = False) -> None:
+            calls.append(slow)
+            shown(slow=slow)
+
+        it.screen.show_pending = pending  # type: ignore[method-assign]
+        session.gate = threading.Event()
+        await it.pilot.press("comma")
+        await it.until(lambda: True in calls)
+        assert "◐ step 23…" in it.text
+        session.gate.set()
+        await it.rest()
+        assert "page 7 cannot be read" in it.text
+        assert "step 23…" not in it.text

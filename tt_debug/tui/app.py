@@ -23,10 +23,11 @@ from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.keymap import bound
-from tt_debug.tui.listings import Listing, Listings
+from tt_debug.tui.listings import Listing
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
+from tt_debug.tui.outages import Outages
 from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
@@ -49,7 +50,7 @@ class Done:
     command: str = ""
 
 
-class TtDebugApp(Listings):
+class TtDebugApp(Outages):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"

@@ -113,14 +113,22 @@ class Listings(App[int]):
         else:
             self._set_listing(event.store, replace(before, reading=event.read))
 
+    def listing_of(self, kind: str) -> int:
+        """Which store's threads a call of this kind asks for, as its number; -1 where it asks for something else."""
+        return int(kind.removeprefix(_LISTING)) if kind.startswith(_LISTING) else -1
+
     def on_waiting(self, event: Waiting) -> None:
         """A store is locked by another process: its heading says so until its threads come."""
-        number = int(event.kind.removeprefix(_LISTING))
+        number = self.listing_of(event.kind)
+        if number < 0:
+            return
         self._set_listing(number, replace(self.listings[number], problem="" if event.over else LOCKED))
 
     def on_failed(self, event: Failed) -> None:
         """A listing that cannot be read keeps what was read before, and says so."""
-        number = int(event.kind.removeprefix(_LISTING))
+        number = self.listing_of(event.kind)
+        if number < 0:
+            return
         problem = event.told
         self._set_listing(number, replace(self.listings[number], problem=problem, read=True))
 

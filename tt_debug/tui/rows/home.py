@@ -103,8 +103,7 @@ def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) 
     return (
         Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
         Piece(waits, "muted"),
-        Piece(f"  {_checkpoints(info)}", "muted"),
-        Piece(counted(forks, "fork") if forks else "", "muted"),
+        Piece(f"  {_checkpoints(info)}{counted(forks, 'fork') if forks else ''}".rstrip(), "muted"),
     )
 
 

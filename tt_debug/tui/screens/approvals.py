@@ -9,6 +9,7 @@ import getpass
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,6 +18,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
 
+from stores.errors import Unreachable
 from stores.model import Header, Ref
 from stores.runs import Approval
 from tt_debug.session.answers import Answer
@@ -26,6 +28,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.dialogs.answer import AnswerDialog, How
 from tt_debug.tui.draft import as_text
 from tt_debug.tui.messages import Failed
+from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.rows.request import request_lines
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.approvals_view import ApprovalsView, Waiting
@@ -98,6 +101,8 @@ class ApprovalsScreen(BaseScreen):
         """An inbox that cannot be read says so in its place."""
         for number, store in enumerate(self.tt.stores):
             if event.kind == f"approvals of {store.label}":
+                if isinstance(event.error, Unreachable) and number in self._questions:
+                    return  # what was read before stays; the notices say that the store is out of reach
                 self._questions[number] = ()
                 self._problems[number] = f"{store.label}: {event.told}"
                 self._show()
@@ -144,6 +149,11 @@ class ApprovalsScreen(BaseScreen):
         panel.show(request_lines(row.question, store, panel.text_width, self.tt.glyphs))
 
     # --- answering
+
+    def stores_written(self) -> Sequence[OpenStore]:
+        """The store of the question under the cursor."""
+        row = self.query_one(ApprovalsView).current
+        return () if row is None else (self.tt.stores[row.store],)
 
     def refusal(self, action: Action) -> str | None:
         """Answering needs a question and a store that may be written."""

@@ -5,15 +5,16 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input, Static
 
+from stores.errors import Unreachable
 from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
 from tt_debug.tui.messages import Failed, Waiting
 from tt_debug.tui.screens.copying import CopyingActions
@@ -22,6 +23,9 @@ from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.tip import Tip
 from tt_debug.tui.widgets.title_bar import TitleBar
+
+if TYPE_CHECKING:
+    from tt_debug.tui.opening import OpenStore
 
 MIN_WIDTH = 60
 MIN_HEIGHT = 12
@@ -67,10 +71,19 @@ class BaseScreen(CopyingActions):
     # --- actions
 
     def refusal(self, action: Action) -> str | None:
-        """Why ``action`` cannot be done now, as a sentence, or None. The base knows about ``--read-only``."""
-        if action.safety in (Safety.WRITE, Safety.EXECUTE) and self.tt.read_only:
+        """Why ``action`` cannot be done now, as a sentence, or None. The base knows about ``--read-only`` and stores
+        that are out of reach."""
+        if action.safety not in (Safety.WRITE, Safety.EXECUTE):
+            return None
+        if self.tt.read_only:
             return "read-only: started with --read-only"
+        for store, _ in self.tt.outages_of(self.stores_written()):
+            return f"offline: {store.label} cannot be reached; {self.tt.key_of('refresh')} tries again"
         return None
+
+    def stores_written(self) -> Sequence[OpenStore]:
+        """The store that an action of this screen would write to just now, if any."""
+        return ()
 
     def perform(self, action_id: str) -> None:
         """Do an action of the table, or say why not."""
@@ -84,6 +97,8 @@ class BaseScreen(CopyingActions):
             if isinstance(self.focused, RowView):
                 self.focused.action_row(action.id.removeprefix("row."))
             return
+        if action_id == "refresh":
+            self.tt.check([store for store, _ in self.tt.outages_of(self.stores_shown())])
         getattr(self, action.method)()
         self.tt.tour_saw(action_id)
 
@@ -139,6 +154,23 @@ class BaseScreen(CopyingActions):
     def stop_run(self) -> None:
         """Ask the active run to stop after its current step."""
 
+    def outages_changed(self) -> None:
+        """A store went out of reach, or is tried again, or answers: the title, the notices and the keys say so."""
+        self.show_title(self.query_one(TitleBar).title)
+        self.query_one("#notices", Banner).show(self.notices())
+        self.refresh_keys()
+
+    def came_back(self, store: OpenStore) -> None:
+        """A store answers again; screens that show something of it read it anew."""
+        if store in self.stores_shown():
+            self.act_refresh()
+
+    def notices(self) -> list[str]:
+        """What a user should know of the stores that are shown, the worst first."""
+        retry = f"{self.tt.key_of('refresh')} tries again now"
+        gone = self.tt.outages_of(self.stores_shown())
+        return [f"{outage.why} What is shown was read before and may be out of date; {retry}" for _, outage in gone]
+
     def listings_changed(self) -> None:
         """The app has read the threads of a store again; screens that show some of it override this."""
 
@@ -190,6 +222,8 @@ class BaseScreen(CopyingActions):
 
     def on_failed(self, event: Failed) -> None:
         """The only one for all screens: Textual calls every class's own, so what differs is in `show_failure`."""
+        if isinstance(event.error, Unreachable):
+            self.tt.check(self.stores_shown())
         self.show_failure(event)
 
     def show_failure(self, event: Failed) -> None:

@@ -5,6 +5,8 @@ Owns what they do; which keys they have is the action table's.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +18,7 @@ from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
 if TYPE_CHECKING:
     from tt_debug.tui.app import TtDebugApp
+    from tt_debug.tui.opening import OpenStore
 
 
 class EverywhereActions(Screen[None]):
@@ -42,8 +45,14 @@ class EverywhereActions(Screen[None]):
             self.notify(shown, severity=level, markup=False)  # type: ignore[arg-type]
 
     def show_title(self, title: Title) -> None:
-        """Say where this is; that secrets are shown, or a store is locked, is said on every screen."""
-        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed, busy=bool(self.waits)))
+        """Say where this is; that secrets are shown, or a store is locked or gone, is said on every screen."""
+        now = time.monotonic()
+        alert = next((gone.words(now) for _, gone in self.tt.outages_of(self.stores_shown())), "")
+        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed, busy=bool(self.waits), alert=alert))
+
+    def stores_shown(self) -> Sequence[OpenStore]:
+        """The stores that this screen shows something of."""
+        return self.tt.stores
 
     def secrets_changed(self) -> None:
         """Secrets are shown or hidden from now on; screens that show values override this."""

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
+from stores.errors import Unreachable
 from stores.model import Checkpoint, Ref, Status, ThreadInfo
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_checkpoint, hidden_thread
@@ -79,6 +80,7 @@ class HomeScreen(BaseScreen):
         self._rest: Timer | None = None
         self._complete = False
         self._failure = ""
+        self._previewed: tuple[int, str] | None = None
 
     def compose_body(self) -> ComposeResult:
         """The list and its preview."""
@@ -117,6 +119,8 @@ class HomeScreen(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """A preview that could not be read says so in its panel."""
         if event.kind == "preview":
+            if isinstance(event.error, Unreachable) and self._previewed == self._chosen():
+                return  # what was read of it stays; the notices say that the store is out of reach
             self._failure = event.told
             self._say_in_preview(f"{event.told}  {self.tt.glyphs.dot} {self.tt.key_of('copy')} copies a report")
             return
@@ -139,13 +143,13 @@ class HomeScreen(BaseScreen):
         view.border_title = Content(safe_text(f"{name}   {note}" if narrow else name))
         view.border_subtitle = "" if narrow else note
         self._show_title()
-        self.query_one("#notices", Banner).show(self._notices())
+        self.query_one("#notices", Banner).show(self.notices())
 
-    def _notices(self) -> list[str]:
+    def notices(self) -> list[str]:
         """What a user should know of the open stores."""
         several = len(self.tt.stores) > 1
         told = [(store.label, notice) for store in self.tt.stores for notice in store.session.info.notices]
-        return [f"{label}: {notice}" if several else notice for label, notice in told]
+        return [*super().notices(), *(f"{label}: {notice}" if several else notice for label, notice in told)]
 
     def _progress(self) -> str:
         """How far the listings have come, or where that was stopped."""
@@ -183,10 +187,11 @@ class HomeScreen(BaseScreen):
         threads = [info for listing in self.tt.listings for info in listing.threads]
         stores = [listing.store for listing in self.tt.listings]
         kind = f"{stores[0].session.info.kind} · " if len(stores) == 1 else ""
-        checkpoints = sum(info.checkpoints for info in threads)
+        known = [info.checkpoints for info in threads if info.checkpoints is not None]
+        held = f" · {counted(sum(known), 'checkpoint')}" if known or not threads else ""
         title = Title(
             crumbs=(" + ".join(store.label for store in stores),),
-            note=f"{kind}{counted(len(threads), 'thread')} · {counted(checkpoints, 'checkpoint')}",
+            note=f"{kind}{counted(len(threads), 'thread')}{held}",
             waiting=sum(info.status == Status.WAITING for info in threads),
             failed=sum(info.status == Status.FAILED for info in threads),
             read_only=self.tt.read_only,
@@ -264,7 +269,7 @@ class HomeScreen(BaseScreen):
         head, self._failure = row.info.head, ""
         if head is None:
             some = "its head is not known; Enter shows what there is"
-            self._say_in_preview(some if row.info.checkpoints else "this thread has no checkpoint")
+            self._say_in_preview("this thread has no checkpoint" if row.info.checkpoints == 0 else some)
             return
         load = partial(read_hidden, listing.store.session, head, self.tt.redaction)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
@@ -272,8 +277,9 @@ class HomeScreen(BaseScreen):
     @on(PreviewRead)
     def _preview_read(self, event: PreviewRead) -> None:
         row = self.query_one(ThreadsView).current
-        if row is None or row.info is None or (row.store, row.info.thread) != (event.store, event.thread):
+        if row is None or row.info is None or self._chosen() != (event.store, event.thread):
             return
+        self._previewed = self._chosen()
         panel = self.query_one("#messages", Panel)
         name = PREVIEW if has_messages(event.checkpoint) else "2 State"
         panel.border_title = self._preview_title(row, name)
@@ -290,6 +296,11 @@ class HomeScreen(BaseScreen):
     def _say_in_preview(self, problem: str) -> None:
         panel = self.query_one("#messages", Panel)
         panel.show(problem_lines(problem, panel.text_width))
+
+    def _chosen(self) -> tuple[int, str] | None:
+        """The thread under the cursor, with its store's number."""
+        row = self.query_one(ThreadsView).current
+        return None if row is None or row.info is None else (row.store, row.info.thread)
 
     @on(RowView.Opened, "#threads")
     def _opened(self, event: RowView.Opened) -> None:
@@ -324,7 +335,7 @@ def _ordered(threads: list[ThreadInfo], order: str) -> list[ThreadInfo]:
     if order == "name":
         return sorted(threads, key=lambda info: info.thread.casefold())
     if order == "steps":
-        return sorted(threads, key=lambda info: -info.checkpoints)
+        return sorted(threads, key=lambda info: -(info.checkpoints or 0))
     if order == "status":
         urgent = (Status.FAILED, Status.CRASHED, Status.WAITING, Status.HELD, Status.RUNNING)
         return sorted(threads, key=lambda info: urgent.index(info.status) if info.status in urgent else len(urgent))

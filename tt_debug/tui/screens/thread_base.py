@@ -18,6 +18,7 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widgets import Input
 
+from stores.errors import Unreachable
 from stores.model import Header, Ref
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
@@ -83,6 +84,19 @@ class ThreadBase(BaseScreen):
     def session(self) -> Session:
         """The store's session."""
         return self.store.session
+
+    def stores_shown(self) -> Sequence[OpenStore]:
+        """The thread's own."""
+        return (self.store,)
+
+    def stores_written(self) -> Sequence[OpenStore]:
+        """The thread's own."""
+        return (self.store,)
+
+    @property
+    def offline(self) -> bool:
+        """Whether the store is out of reach: what is shown may be out of date."""
+        return bool(self.tt.outages_of(self.stores_shown()))
 
     def compose_body(self) -> ComposeResult:
         """The graph, one of the tabs or two, the timeline, the search line."""
@@ -212,7 +226,13 @@ class ThreadBase(BaseScreen):
 
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
+        if event.kind == "details" and self._slow is not None:
+            self._slow.stop()  # it is not on its way any more
         if event.kind in ("details", "thread", "layout"):
+            if isinstance(event.error, Unreachable) and self.details is not None:
+                # What was read before stays, dimmed.
+                self.show_unreachable()
+                return
             self.show_problem(event.kind, event.told)
         else:
             super().show_failure(event)
@@ -255,4 +275,8 @@ class ThreadBase(BaseScreen):
 
     def show_problem(self, kind: str, text: str) -> None:
         """Say in the panels why there is nothing."""
+        raise NotImplementedError
+
+    def show_unreachable(self) -> None:
+        """What was read before stays; say that the checkpoint under the cursor could not be."""
         raise NotImplementedError

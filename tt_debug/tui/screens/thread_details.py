@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from stores.errors import StoreError
+from stores.errors import StoreError, Unreachable
 from stores.model import Checkpoint, Diff, Ref, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.errors import DebuggerError
@@ -101,7 +101,7 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         base=base,
         compared=compared,
         changed=_changed(session, checkpoint, parent, compared.diff if plain else None),
-        steps=tuple(hidden_step(step, hiding) for step in session.steps(wanted.ref)),
+        steps=tuple(hidden_step(step, hiding) for step in _steps(session, wanted.ref)),
         nodes=state_nodes(shown.state, Closed(wanted.folds) if huge else wanted.folds),
         notes=_notes(checkpoint),
         huge=huge,
@@ -109,6 +109,14 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         transcript=_transcript(turns, wanted),
         width=wanted.width or 0,
     )
+
+
+def _steps(session: Session, ref: Ref) -> tuple[StepRecord, ...]:
+    try:
+        return session.steps(ref)
+    except Unreachable:
+        # The state comes from the cache, the log does not; the screen says that the store is out of reach.
+        return ()
 
 
 def _is_huge(checkpoint: Checkpoint) -> bool:

@@ -200,7 +200,7 @@ class ThreadPanels(ThreadFollowing):
     def _counted(self) -> str:
         """How much there is, or how far its reading has come; from the listing before anything was read."""
         dot, listed = self.tt.glyphs.dot, self.tt.listed(self.store, self.thread)
-        total = listed.checkpoints if listed is not None else 0
+        total = (listed.checkpoints or 0) if listed is not None else 0
         if self.read_so_far:
             return f"reading {self.read_so_far:,}{_of(total, self.read_so_far)} {dot} Esc stops"
         if self.view is None:
@@ -249,6 +249,7 @@ class ThreadPanels(ThreadFollowing):
 
     def mark_stale(self, stale: bool) -> None:
         """Dim the panels while another checkpoint is being read."""
+        stale = stale or self.offline
         for view in self.views:
             view.set_stale(stale and view is not self.views.live)
 
@@ -263,6 +264,19 @@ class ThreadPanels(ThreadFollowing):
             self.pending = f"{sign}step {'?' if header.step is None else header.step}{glyphs.ellipsis}"
         if self.pending != before:
             self.show_titles()
+
+    def show_unreachable(self) -> None:
+        """The panels keep what they have, and their titles name what could not be read."""
+        self.mark_stale(True)
+        header = self.header()
+        if self.details is None or self.details.ref != self.selected:
+            self.pending = "not read" if header is None else f"step {header.step} could not be read"
+        self.show_titles()
+
+    def outages_changed(self) -> None:
+        """The panels are drawn dim while the store is out of reach."""
+        super().outages_changed()
+        self.mark_stale(self.details is None or self.details.ref != self.selected)
 
     def show_details(self, details: Details) -> None:
         """Fill every panel."""
