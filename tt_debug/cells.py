@@ -23,7 +23,8 @@ def safe_text(text: str, *, newlines: bool = False) -> str:
     """``text`` with nothing in it that acts on a terminal or deceives a reader.
 
     Controls become control pictures (ESC ``␛``; a C1 control the two it stands for, ``␛[``), a tab four spaces, a
-    line end ``⏎`` (with ``newlines`` it stays), everything else that is unsafe U+FFFD.
+    line end ``⏎`` (with ``newlines`` it stays), half a surrogate pair its escape (``\\ud83d``), everything else that
+    is unsafe U+FFFD.
     """
     if (text.isascii() and text.isprintable()) or _UNSAFE.search(text) is None:
         return text
@@ -45,6 +46,8 @@ def _picture(match: re.Match[str]) -> str:
         return "␡"
     if 0x80 <= code <= 0x9F:
         return "␛" + chr(code - 0x40)
+    if 0xD800 <= code <= 0xDFFF:
+        return f"\\u{code:04x}"
     return "\ufffd"
 
 

@@ -1,4 +1,4 @@
-"""Plain text of values, states and diffs, for the command line, the clipboard and golden files.
+"""Plain text of values and states, for the command line, the clipboard and golden files.
 
 Owns the wording; what is safe to show and how wide it is stands in `tt_debug.cells` and is offered here too, colours
 and the screen's glyphs are the terminal interface's.
@@ -7,11 +7,12 @@ and the screen's glyphs are the terminal interface's.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from stores.model import MISSING, Change, Diff, Opaque, Partial, Path, Tagged, Value
-from stores.paths import format_path, get_path, unwrap
+from stores.model import MISSING, Opaque, Partial, Tagged, Value
+from stores.paths import unwrap
 from tt_debug.cells import cell_width as cell_width
 from tt_debug.cells import clip as clip
 from tt_debug.cells import human_age as human_age
@@ -19,12 +20,7 @@ from tt_debug.cells import human_duration as human_duration
 from tt_debug.cells import human_size as human_size
 from tt_debug.cells import safe_text as safe_text
 from tt_debug.redaction import SHOWN, Hidden
-from tt_debug.words import Piece, reads_as_one, word_diff
 
-LONG_TEXT: Final = 24
-"""Characters from which on two texts are compared word by word."""
-CONTEXT: Final = 24
-"""Characters of unchanged text kept beside a change in a long one."""
 LONGEST: Final = 200
 """Cells of one value on a line."""
 MOST_ITEMS: Final = 50
@@ -42,7 +38,7 @@ def counted(number: int, word: str) -> str:
 
 def one_line(value: Value, width: int = LONGEST) -> str:
     """Any value on one safe line of at most ``width`` cells: much like JSON, messages as a person would quote them."""
-    message = _message(value)
+    message = message_line(value)
     return clip(message, width) if message is not None else _line(value, width)
 
 
@@ -65,12 +61,12 @@ def _pieces(value: Value) -> Iterator[str]:
         if isinstance(item, _Said):
             yield item
         elif isinstance(item, Tagged):
-            todo += [_Said(")"), item.value, _Said(f"{safe_text(item.type_name.rpartition('.')[2])}(")]
+            todo += [_Said(")"), item.value, _Said(f"{shown_class(item.type_name)}(")]
         elif isinstance(item, Mapping):
             yield "{"
             todo.append(_Said("}"))
             for at, (key, part) in reversed(list(enumerate(_some(item.items())))):
-                todo += [part, _Said(f"{', ' * (at > 0)}{_key(key)}: ")]
+                todo += [part, _Said(f"{', ' * (at > 0)}{shown_key(key)}: ")]
         elif isinstance(item, list | tuple):
             yield f"[{len(item)} numbers]" if _is_vector(item) else "["
             if not _is_vector(item):
@@ -99,15 +95,35 @@ def _is_vector(items: Sequence[Value]) -> bool:
     return len(items) > 16 and all(type(item) is float for item in items)
 
 
-def _key(key: Value) -> str:
-    return safe_text(key[:LONGEST]) if isinstance(key, str) else _atom(key)
+# Text that, bare, would pass for a number, a constant, a list or nothing at all.
+_NOT_BARE: Final = re.compile(r"(-?(\d+(\.\d+)?(e[+-]?\d+)?|Infinity)|NaN|true|false|null|)\Z|[\"(<]")
+_FAMILIAR: Final = frozenset(
+    {"builtins", "collections", "datetime", "decimal", "fractions", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"}
+    | {"langchain", "langchain_core", "langgraph"}
+)
+
+
+def is_bare_key(key: Value) -> bool:
+    """Whether a dict's key is text that passes for nothing else, so that it needs no quotes."""
+    return isinstance(key, str) and _NOT_BARE.match(key) is None
+
+
+def shown_key(key: Value) -> str:
+    """A dict's key: text as it is, in quotes where it would pass for a key of another type."""
+    return safe_text(key[:LONGEST]) if is_bare_key(key) else _atom(key)
+
+
+def shown_class(type_name: str) -> str:
+    """A class by its own name where its package is one that everybody knows, with its module elsewhere."""
+    package, name = type_name.partition(".")[0], type_name.rpartition(".")[2]
+    return safe_text(name if package in _FAMILIAR and name else type_name)
 
 
 def _atom(value: Value) -> str:
     if isinstance(value, str):
         cut = value[: 8 * LONGEST]
         # As in JSON, so that a text cannot pass for two values.
-        quoted = safe_text(cut).replace("\\", "\\\\").replace('"', '\\"')
+        quoted = safe_text(cut.replace("\\", "\\\\").replace('"', '\\"'))
         return f'"{quoted}{"…" if len(cut) < len(value) else ""}"'
     if isinstance(value, Hidden):
         return SHOWN
@@ -127,7 +143,7 @@ def _atom(value: Value) -> str:
 _ROLES: Final = {"user": "human", "assistant": "ai", "AIMessageChunk": "ai"}
 
 
-def _message(value: Value) -> str | None:
+def message_line(value: Value) -> str | None:
     """A chat message as ``role  text  ⚙ tool(args)``; None for anything else."""
     inside = unwrap(value)
     if not isinstance(inside, dict) or "content" not in inside:
@@ -162,7 +178,7 @@ def _tool_call(call: Value) -> str:
     args = call.get("args")
     shown = _line(args, 40)
     if isinstance(args, dict):
-        shown = ", ".join(f"{_key(key)}={_line(arg, 40)}" for key, arg in list(args.items())[:MOST_ITEMS])
+        shown = ", ".join(f"{shown_key(key)}={_line(arg, 40)}" for key, arg in list(args.items())[:MOST_ITEMS])
     return f"⚙ {safe_text(str(call.get('name', ''))[:LONGEST])}({shown})"
 
 
@@ -177,7 +193,7 @@ def format_state(state: Mapping[str, Value]) -> list[str]:
         if value is MISSING:
             lines.append(f"{indent}{name}")
             continue
-        opened = isinstance(inside, dict | list) and inside and depth < DEEPEST and _message(value) is None
+        opened = isinstance(inside, dict | list) and inside and depth < DEEPEST and message_line(value) is None
         if depth and not (opened and not _fits(value, indent)):
             lines.append(f"{indent}{name}  {one_line(value)}")
             continue
@@ -190,7 +206,7 @@ def format_state(state: Mapping[str, Value]) -> list[str]:
 def _fits(value: Value, indent: str) -> bool:
     """Whether a container is better read on its one line."""
     inside = unwrap(value)
-    if isinstance(inside, list) and _message(inside[-1]) is not None:
+    if isinstance(inside, list) and message_line(inside[-1]) is not None:
         return False
     return _is_vector(inside) or cell_width(one_line(value)) + len(indent) <= SHORT
 
@@ -202,9 +218,9 @@ def _parts(depth: int, inside: Value) -> Iterator[tuple[int, str, Value]]:
             yield depth, f"[{at}]".ljust(width), item
     else:
         shown = list(inside.items())[:MOST_ITEMS]
-        width = max((cell_width(_key(key)) for key, _ in shown), default=0)
+        width = max((cell_width(shown_key(key)) for key, _ in shown), default=0)
         for key, item in shown:
-            yield depth, _key(key) + " " * (min(width, 24) - cell_width(_key(key))), item
+            yield depth, shown_key(key) + " " * (min(width, 24) - cell_width(shown_key(key))), item
     if len(inside) > MOST_ITEMS:
         yield depth, f"⋯ {len(inside) - MOST_ITEMS:,} more", MISSING
 
@@ -212,105 +228,5 @@ def _parts(depth: int, inside: Value) -> Iterator[tuple[int, str, Value]]:
 def _count(value: Value) -> str:
     inside = unwrap(value)
     kind = ("key" if isinstance(inside, dict) else "item") + "s" * (len(inside) != 1)
-    wrapper = f"{safe_text(value.type_name.rpartition('.')[2])}  " if isinstance(value, Tagged) else ""
+    wrapper = f"{shown_class(value.type_name)}  " if isinstance(value, Tagged) else ""
     return f"{wrapper}{len(inside):,} {kind}"
-
-
-def format_diff(diff: Diff, old: Value = MISSING, new: Value = MISSING) -> list[str]:
-    """A change a line: ``+ - ~ ↷``, the path, what happened; long texts by words as ``[-old-]{+new+}``.
-
-    With the two states it lies between, lists of messages are counted before their first change, and keys that did
-    not change at the end.
-    """
-    lines: list[str] = []
-    counted: set[Path] = set()
-    for change in diff:
-        place = _message_list(change.path, new if change.op != "remove" else old)
-        if place is not None and place not in counted:
-            counted.add(place)
-            lines.append(_count_line(place, diff, old, new))
-        lines.append(_change_line(change))
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        touched = {change.path[0] for change in diff if change.path}
-        same = sum(key not in touched for key in new)
-        lines += [f"⋯ {same} key{'s' * (same != 1)} unchanged"] if same else []
-    return lines
-
-
-def _message_list(path: Path, state: Value) -> Path | None:
-    """The list of messages that ``path`` leads into, if it does."""
-    for depth in range(len(path)):
-        try:
-            value = unwrap(get_path(state, path[:depth]))
-        except LookupError:
-            return None
-        if isinstance(value, list) and value and _message(value[-1]) is not None:
-            return path[:depth]
-    return None
-
-
-def _count_line(path: Path, diff: Diff, old: Value, new: Value) -> str:
-    """What became of a list of messages as a whole."""
-    depth = len(path)
-    inside = [change for change in diff if change.path[:depth] == path and len(change.path) > depth]
-    gone = sum(change.op == "remove" and len(change.path) == depth + 1 for change in inside)
-    touched = {change.path[depth] for change in inside if change.op != "add" and len(change.path) > depth + 1}
-    touched |= {
-        change.path[depth] for change in inside if change.op in ("change", "move") and len(change.path) == depth + 1
-    }
-    before, after = (_length(state, path) for state in (old, new))
-    kept = max(0, before - gone - len(touched))
-    amount = f"{before} → {after}" if before != after else f"{after}"
-    return f"≡ {safe_text(format_path(path))}  {amount}, {kept} unchanged"
-
-
-def _length(state: Value, path: Path) -> int:
-    try:
-        value = unwrap(get_path(state, path))
-    except LookupError:
-        return 0
-    return len(value) if isinstance(value, list) else 0
-
-
-def _change_line(change: Change) -> str:
-    path = safe_text(format_path(change.path)) or "(the whole)"
-    if change.op == "move":
-        return f"↷ {path}  from {safe_text(format_path(change.source or ()))}  {one_line(change.new)}"
-    if change.op == "add":
-        return f"+ {path}  {one_line(change.new)}"
-    if change.op == "remove":
-        return f"- {path}  {one_line(change.old)}"
-    old, new = change.old, change.new
-    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > LONG_TEXT:
-        pieces = word_diff(old, new)
-        if reads_as_one(pieces):
-            return f"~ {path}  {_worded(pieces)}"
-    kinds = _kind(old), _kind(new)
-    types = f"  {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else ""
-    return f"~ {path}  {one_line(old)} → {one_line(new)}{types}"
-
-
-def _worded(pieces: Sequence[Piece]) -> str:
-    """A long text with its changed words marked, and only a little of what stands between them."""
-    shown: list[str] = []
-    for at, (op, text) in enumerate(pieces):
-        if op == "remove":
-            shown.append(f"[-{safe_text(clip(text, LONGEST))}-]")
-        elif op == "add":
-            shown.append(f"{{+{safe_text(clip(text, LONGEST))}+}}")
-        elif len(text) <= 2 * CONTEXT + 1:
-            shown.append(safe_text(text))
-        else:
-            head = text[:CONTEXT] if at else ""
-            tail = text[-CONTEXT:] if at < len(pieces) - 1 else ""
-            shown.append(f"{safe_text(head)}…{safe_text(tail)}")
-    return "".join(shown)
-
-
-def _kind(value: Value) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, Tagged):
-        return safe_text(value.type_name.rpartition(".")[2])
-    words = {"dict": "object", "Opaque": "undecoded bytes", "Partial": "partly known", "Hidden": "hidden"}
-    return words.get(type(value).__name__, type(value).__name__)

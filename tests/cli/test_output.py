@@ -93,7 +93,7 @@ def test_an_odd_locale_breaks_nothing() -> None:
         check=True,
         env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
     )
-    assert done.stdout.decode() == "京都 \ufffd\n"
+    assert done.stdout.decode() == "京都 \\ud83d\n"
 
 
 LISTS = "import sys; from tt_debug.cli.main import main; from tests.cli.fakes import Asked; "

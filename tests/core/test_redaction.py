@@ -69,7 +69,7 @@ def test_a_secret_inside_a_class_takes_its_bytes_along() -> None:
     assert hidden["a"] == Tagged("pydantic.types.SecretStr", Hidden("text"), None)
     assert hidden["b"] == Tagged("app.User", {"name": "ada", "password": Hidden("text")}, None)
     assert hidden["c"] == Partial({"token": Hidden("text")}, ({"token": Hidden("text")}, 1))
-    assert one_line(hidden["b"]) == 'User({name: "ada", password: ●●●●})'
+    assert one_line(hidden["b"]) == 'app.User({name: "ada", password: ●●●●})'
     assert USUAL.at({"a": secret}, ("a",)) is False
     assert USUAL.at({"b": user}, ("b", "password"))
     assert USUAL.at({"headers": [{"name": "Cookie", "value": "x"}]}, ("headers", 0, "value"))

@@ -16,18 +16,19 @@ from rich.cells import cell_len
 from stores.model import MISSING, Change, Opaque, Partial, Tagged, Value
 from tests.core.strategies import values
 from tt_debug.diff import diff
+from tt_debug.diff_text import format_diff
+from tt_debug.redaction import SHOWN, Hidden
 from tt_debug.text import (
     cell_width,
     clip,
-    format_diff,
     format_state,
     human_age,
     human_duration,
     human_size,
     one_line,
     safe_text,
-    word_diff,
 )
+from tt_debug.words import word_diff
 
 AI = "langchain_core.messages.ai.AIMessage"
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -65,6 +66,7 @@ def test_every_control_has_its_picture() -> None:
     assert safe_text("".join(map(chr, range(32)))) == "␀␁␂␃␄␅␆␇␈    ⏎␋␌␍␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟"
     assert safe_text("\x7f\x9b31m\x9d") == "␡␛[31m␛]"
     assert safe_text(BIDI + HIDDEN) == "\ufffd" * len(BIDI + HIDDEN)
+    assert safe_text("a\ud83dz\udfff") == r"a\ud83dz\udfff"
 
 
 @given(st.text(st.characters(codec=None)))  # lone surrogates too
@@ -146,10 +148,14 @@ LINES: list[tuple[Value, str]] = [
     (float("nan"), "NaN"),
     ("a\nb", '"a⏎b"'),
     ('a" → "b\\', r'"a\" → \"b\\"'),
+    ("half \ud83d", r'"half \ud83d"'),
+    (r"half \ud83d", r'"half \\ud83d"'),
     ({}, "{}"),
     ([], "[]"),
     ({"city": "Kyoto", "nights": [3, 4]}, '{city: "Kyoto", nights: [3, 4]}'),
     ({1: "x", None: "y"}, '{1: "x", null: "y"}'),
+    ({1: "a", "1": "b", "-2.5e3": "c", "1st": "d"}, '{1: "a", "1": "b", "-2.5e3": "c", 1st: "d"}'),
+    ({"": 1, "null": 2, "NaN": 3, "(1, 2)": 4}, '{"": 1, "null": 2, "NaN": 3, "(1, 2)": 4}'),
     ({"x\x1b": 1}, "{x␛: 1}"),
     ([0.5] * 1536, "[1536 numbers]"),
     (Opaque("pickle", b"x" * 2000), "<pickle 2.0k>"),
@@ -157,7 +163,9 @@ LINES: list[tuple[Value, str]] = [
     (Partial(MISSING, (1,)), "<partly known: 1 write since the start>"),
     (Partial([], (1, 2)), "<partly known: 2 writes since a snapshot>"),
     (Tagged("decimal.Decimal", "1.0"), 'Decimal("1.0")'),
-    (Tagged("ghostmod.Rec", {"value": 3}), "Rec({value: 3})"),
+    (Tagged("builtins.set", [1]), "set([1])"),
+    (Tagged("ghostmod.Rec", {"value": 3}), "ghostmod.Rec({value: 3})"),
+    (Tagged("os.mkdir", "/x"), 'os.mkdir("/x")'),
     ({"type": "human", "content": "hi"}, "human  hi"),
     ({"role": "user", "content": "hi"}, "human  hi"),
     (Tagged(AI, {"type": "ai", "content": [{"type": "text", "text": "look"}, {"type": "image"}]}), "ai  look <image>"),
@@ -263,6 +271,20 @@ def test_a_diff_as_text() -> None:
     assert format_diff((Change("change", (), 1, 2),)) == ["~ (the whole)  1 → 2"]
 
 
+def test_two_sides_that_read_alike_are_told_apart() -> None:
+    long = "same " * 100
+    old = {"o": Opaque("pickle", b"abc"), "b": b"abc", "t": Tagged("app.Doc", long + "a"), "l": long + "a" * 400}
+    new = {"o": Opaque("pickle", b"abd"), "b": b"abd", "t": Tagged("app.Doc", long + "b"), "l": "b" * 400 + long}
+    lines = format_diff(diff(old, new))
+    assert lines[0] == "~ o  <pickle 3 sha256 ba7816bf> → <pickle 3 sha256 a52d159f>"
+    assert lines[1] == "~ b  <bytes 3 sha256 ba7816bf> → <bytes 3 sha256 a52d159f>"
+    for line in lines:
+        before, _, after = line.partition("  ")[2].partition(" → ")
+        assert before != after
+    hidden = format_diff((Change("change", ("token",), Hidden("text"), Hidden("text")),))
+    assert hidden == [f"~ token  {SHOWN} → {SHOWN}"]
+
+
 @given(values(), values())
 def test_any_diff_is_safe_text(old: Value, new: Value) -> None:
     for line in format_diff(diff({"a": old}, {"a": new}), {"a": old}, {"a": new}):
@@ -282,7 +304,7 @@ def test_a_state_as_text() -> None:
         "  [0]  ai  hi",
         'plan      {status: "draft"}',
         "big       2 keys",
-        "  a     Rec  2 keys",
+        "  a     app.Rec  2 keys",
         f'    city  "{long}"',
         f'    京    "{long}"',
         "  many  60 items",

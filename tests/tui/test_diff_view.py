@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 
-from stores.model import MISSING, Change, Diff, Value
+from stores.model import MISSING, Change, Diff, Opaque, Value
 from tests.tui.thread_fakes import TripSession, message
 from tt_debug.diff import diff
-from tt_debug.redaction import Redaction
+from tt_debug.redaction import Hidden, Redaction
 from tt_debug.tui.glyphs import ASCII
-from tt_debug.tui.rows.diff import changed_keys, counts_text, diff_line, diff_rows, with_opened
+from tt_debug.tui.rows.diff import DiffRow, changed_keys, counts_text, diff_line, diff_rows, with_opened
 from tt_debug.tui.rows.line import moments, next_event, place, with_pin
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, chart, heights, mark_line, moment_of
@@ -33,6 +33,14 @@ def test_each_kind_of_change_has_its_sign() -> None:
 def test_a_change_of_type_names_both_types() -> None:
     assert shown({"a": 1}, {"a": "1"}) == ['~ a  1 → "1"  int → str']
     assert shown({"a": None}, {"a": {}}) == ["~ a  null → {}  null → object"]
+
+
+def test_bytes_that_read_alike_are_told_apart() -> None:
+    assert shown({"o": Opaque("pickle", b"abc")}, {"o": Opaque("pickle", b"abd")}) == [
+        "~ o  <pickle 3 sha256 ba7816bf> → <pickle 3 sha256 a52d159f>"
+    ]
+    hidden = text_of(diff_line(DiffRow("change", ("k",), Change("change", ("k",), Hidden("text"), Hidden("text"))), 90))
+    assert hidden == "~ k  ●●●● → ●●●●"
 
 
 def test_long_texts_are_compared_by_words_and_their_beginning_is_left_out() -> None:

@@ -62,12 +62,20 @@ def test_values_are_shown_by_type() -> None:
 def test_a_class_is_shown_by_its_name_and_opens_to_its_payload() -> None:
     state = {"when": Tagged("datetime.datetime", "2026-09-14"), "pt": Tagged("app.models.Point", {"x": 1, "y": 2})}
     assert tree(state)[0] == '   when  datetime "2026-09-14"'
-    assert tree(state)[1].startswith(" ▸ pt  Point {x: 1, y: 2}")
+    assert tree(state)[1].startswith(" ▸ pt  app.models.Point {x: 1, y: 2}")
     assert tree(state, pt=True)[1:] == [
-        " ▾ pt  Point                                          2 keys",
+        " ▾ pt  app.models.Point                               2 keys",
         " │   x  1",
         " │   y  2",
     ]
+
+
+def test_a_key_is_seen_to_be_a_number_or_a_text() -> None:
+    state = {"m": {1: "a", "1": "b", None: "c", "null": "d", (1, 2): "e"}}
+    keys = [row.split("  ")[1].strip(" │") for row in tree(state, m=True)[1:]]
+    assert keys == ["1", '"1"', "null", '"null"', "(1, 2)"]
+    assert text_of(value_line({1: "a", "1": "b"})) == '{1: "a", "1": "b"}'
+    assert text_of(value_line({key: [0] for key in (1, "1", "x")})) == '{1, "1", x}'
 
 
 def test_a_partly_known_value_says_so_and_is_never_empty() -> None:

@@ -24,12 +24,13 @@ from tt_debug.cli.options import (
     thread_argument,
 )
 from tt_debug.cli.output import Output, json_text, line_width
+from tt_debug.diff_text import format_diff
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.redaction import SHOWN, Hidden
 from tt_debug.session.hiding import hidden_changes, hidden_task
 from tt_debug.session.records import Form, Pen, form_of, log_record, show_record
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.text import format_diff, format_state, safe_text
+from tt_debug.text import format_state, safe_text
 from tt_debug.values import to_json
 
 

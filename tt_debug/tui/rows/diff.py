@@ -12,10 +12,12 @@ from typing import Final, Literal
 
 from stores.model import MISSING, Change, Diff, Path, Tagged, Value
 from stores.paths import format_path
+from tt_debug.diff_text import told_apart
+from tt_debug.redaction import Hidden
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain
-from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, wrap
+from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, text_of, wrap
 from tt_debug.tui.rows.values import class_name, value_line
 from tt_debug.words import Piece as Words
 from tt_debug.words import reads_as_one, word_diff
@@ -172,8 +174,10 @@ def _changed(change: Change, glyphs: Glyphs) -> Line:
     types: Line = ()
     if kinds[0] != kinds[1]:
         types = (Piece(f"  {kinds[0]} {glyphs.arrow} {kinds[1]}", "muted"),)
-    before = _inked(value_line(old, glyphs), "removed")
-    after = _inked(value_line(new, glyphs), "added")
+    before, after = _inked(value_line(old, glyphs), "removed"), _inked(value_line(new, glyphs), "added")
+    if text_of(before) == text_of(after) and not isinstance(new, Hidden):
+        texts = told_apart(old, new)
+        before, after = (Piece(texts[0], "removed"),), (Piece(texts[1], "added"),)
     return (*before, Piece(f" {glyphs.arrow} ", "muted"), *after, *types)
 
 

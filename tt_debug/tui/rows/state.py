@@ -14,7 +14,7 @@ from stores.model import MISSING, Diff, Partial, Path, Tagged, Value
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, spread
-from tt_debug.tui.rows.values import class_name, count_text, is_container, one_liner, value_line
+from tt_debug.tui.rows.values import class_name, count_text, is_container, key_text, value_line
 
 CHUNK: Final = 100
 """Items of a list or keys of a dict shown under one row."""
@@ -91,7 +91,7 @@ def _span(inner: Value, path: Path, depth: int, span: range, folds: Mapping[Node
     """The items of a list or dict at the positions of ``span``."""
     if isinstance(inner, Mapping):
         for key, item in islice(inner.items(), span.start, span.stop):
-            yield _node(item, (*path, key), one_liner(str(key), limit=60), depth, folds)
+            yield _node(item, (*path, key), key_text(key, limit=60), depth, folds)
     else:
         for index in range(span.start, min(span.stop, len(inner))):
             yield _node(inner[index], (*path, index), f"[{index}]", depth, folds)

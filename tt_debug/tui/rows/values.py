@@ -11,7 +11,7 @@ from typing import Final
 
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.redaction import Hidden
-from tt_debug.text import counted, human_size, safe_text
+from tt_debug.text import counted, human_size, is_bare_key, safe_text, shown_class, shown_key
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import as_message, flat, plain, summary
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
@@ -72,8 +72,13 @@ def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
 
 
 def class_name(value: Tagged) -> str:
-    """The class's name without its module, safe to show."""
-    return safe_text(value.type_name.rpartition(".")[2] or value.type_name)
+    """The class's name, with its module where that is not one everybody knows; safe to show."""
+    return shown_class(value.type_name)
+
+
+def key_text(key: Value, glyphs: Glyphs = UNICODE, limit: int = 40) -> str:
+    """A dict's key in at most ``limit`` cells: a text that reads like a number or a constant is in quotes."""
+    return one_liner(key if is_bare_key(key) else shown_key(key), glyphs, limit)
 
 
 def _scalar(value: Value, glyphs: Glyphs) -> Line | None:
@@ -103,8 +108,8 @@ def _keys(value: Mapping[Value, Value], glyphs: Glyphs) -> str:
         return "{}"
     if len(value) <= FLAT and not any(is_container(item) for item in value.values()):
         pairs = ((key, cut(value_line(item, glyphs), PART, glyphs.ellipsis)) for key, item in value.items())
-        return "{" + ", ".join(f"{one_liner(str(key), glyphs, 40)}: {text_of(line)}" for key, line in pairs) + "}"
-    shown = [one_liner(str(key), glyphs, 40) for key in islice(value, 6)]
+        return "{" + ", ".join(f"{key_text(key, glyphs)}: {text_of(line)}" for key, line in pairs) + "}"
+    shown = [key_text(key, glyphs) for key in islice(value, 6)]
     return "{" + ", ".join(shown) + (f", {glyphs.ellipsis}}}" if len(value) > len(shown) else "}")
 
 
