@@ -50,5 +50,9 @@ class DefinitionChanged(DebuggerError):
         self.differences = differences
 
 
+class GraphChanged(DefinitionChanged):
+    """A LangGraph graph is not what it was when it last ran the thread; it may run all the same, once agreed to."""
+
+
 class ChildFailed(DebuggerError):
     """The child process of a run could not start or broke its protocol; the message has its last words (exit 1)."""

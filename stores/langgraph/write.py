@@ -75,8 +75,9 @@ class Forking:
         row = self._row()
         birth = Birth(row.id, row.parent, self.reading.header(self.base).step or 0, meta)
         plan = plan_copy(self.skeleton, self.base, self._owners, keep_results=True)
-        self.tables.copy(self.reading.thread, thread, replace(plan, given=self.base))
+        # First the row, so that what it refers to is copied with the rest.
         self.tables.insert(thread, self._edited(row, changes, birth))
+        self.tables.copy(self.reading.thread, thread, replace(plan, given=self.base))
         return self.base
 
     def edit(self, thread: str, changes: Sequence[Change], meta: Mapping[str, object], after: str) -> Key:

@@ -102,6 +102,7 @@ def test_events_are_json_lines_and_the_last_one_is_the_result(run: Run, asked: A
         "status": "waiting",
         "head": HEAD.id,
         "error": None,
+        "notes": [],
     }
 
 

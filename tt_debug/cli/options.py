@@ -107,6 +107,7 @@ class RunTarget(Target):
     python: str | None = None
     yes: bool = False
     reveal: bool = False
+    accept_graph: bool = False
 
     def wanted(self) -> Wanted:
         """Raises UsageError for options that contradict each other."""
@@ -172,6 +173,9 @@ graph_options = together(
     ),
     click.option("--env-file", type=FILE, metavar="FILE", help="For --graph: variables for its process."),
     click.option("--python", metavar="PATH", help="For --graph: the interpreter of the agent's own environment."),
+)
+accepting_option = click.option(
+    "--accept-graph", is_flag=True, help="For --graph: run it although it has changed since it last ran the thread."
 )
 running_options = together(
     click.option("--yes", "-y", is_flag=True, help="Run without asking."),

@@ -97,6 +97,7 @@ def plan_record(plan: RunPlan) -> Record:
         "step": plan.step,
         "nodes": list(plan.nodes),
         "until": plan.stops,
+        "does": list(plan.does),
         "calls": list(plan.calls),
         "notes": list(plan.notes),
         "code": plan.code,
@@ -118,6 +119,7 @@ def result_record(result: RunResult) -> Record:
         "status": result.status,
         "head": result.head.id if result.head else None,
         "error": result.error,
+        "notes": list(result.notes),
     }
 
 

@@ -14,7 +14,7 @@ from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.output import CannotPrint, Output, ReaderGone
 from tt_debug.engine.events import Event
-from tt_debug.errors import ChildFailed
+from tt_debug.errors import ChildFailed, GraphChanged
 from tt_debug.session.hiding import hidden_event
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.text import human_duration, one_line, safe_text
@@ -41,7 +41,17 @@ class Runner:
         """Plan, ask and run. Raises NeedsYes when the plan may not run."""
         plan = self._session.plan(request)
         self.agree(plan, plan.lines())
-        return self.run(plan)
+        try:
+            return self.run(plan)
+        except GraphChanged as changed:
+            if self._yes or not self._front.someone_to_ask():
+                raise GraphChanged(
+                    str(changed), changed.differences, hint="--accept-graph runs it all the same"
+                ) from None
+            narrate(f"{changed}:", *(f"  {difference}" for difference in changed.differences))
+            if not self._front.ask("Run it as it is now?"):
+                raise NeedsYes("nothing has run") from None
+            return self.run(self._session.plan(replace(request, accept_graph=True)))
 
     def agree(self, plan: RunPlan, lines: Sequence[str]) -> None:
         """Return when the plan may run; ``lines`` say it. Raises NeedsYes after it was shown and not agreed to."""
@@ -97,6 +107,7 @@ class Runner:
 
     def _end(self, result: RunResult) -> None:
         fields = records.result_record(result)
+        narrate(*(f"note: {note}" for note in result.notes))
         last = self._last or Event("run_ended", result.run, result.thread, records.now_text())
         if isinstance(self._unheard, CannotPrint):
             raise self._unheard

@@ -22,6 +22,7 @@ from tt_debug.cli.options import (
     JsonObject,
     JsonText,
     RunTarget,
+    accepting_option,
     gathered,
     graph_options,
     ref_argument,
@@ -215,6 +216,7 @@ class ResumeOptions(RunTarget):
 @ref_argument
 @workflow_option
 @graph_options
+@accepting_option
 @click.option("--until", metavar="NODE", help="Stop before NODE.")
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @click.option("--answer", type=JsonText(), metavar="JSON", help="Answer the question it waits with, and go on.")
@@ -240,6 +242,7 @@ def resume(front: Front, options: ResumeOptions) -> ExitCode:
             answered_by=options.answered_by or os_user(),
             workflow=options.workflow,
             graph=options.graph_target(),
+            accept_graph=options.accept_graph,
         )
         return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)
 
@@ -270,6 +273,7 @@ class ReplayOptions(RunTarget):
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @workflow_option
 @graph_options
+@accepting_option
 @running_options
 @gathered(ReplayOptions)
 def replay(front: Front, options: ReplayOptions) -> ExitCode:
@@ -285,5 +289,6 @@ def replay(front: Front, options: ReplayOptions) -> ExitCode:
             single_step=options.step,
             workflow=options.workflow,
             graph=options.graph_target(),
+            accept_graph=options.accept_graph,
         )
         return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)

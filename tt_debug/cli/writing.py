@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
     FILE,
-    RunTarget,
     Target,
+    accepting_option,
     gathered,
     graph_options,
     ref_argument,
@@ -26,10 +26,11 @@ from tt_debug.cli.options import (
     store_argument,
     together,
     workflow_option,
-    writing_options,
 )
 from tt_debug.cli.output import Output
+from tt_debug.cli.updating import NodeTarget, Updating, node_options
 from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.session.losses import losses_at
 from tt_debug.session.plans import RunRequest
 from tt_debug.shell import argument
 
@@ -111,7 +112,7 @@ def _operations(file: Path) -> list[Value]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForkOptions(RunTarget):
+class ForkOptions(NodeTarget):
     """Where from, where to, with which changes."""
 
     ref: str
@@ -134,10 +135,12 @@ class ForkOptions(RunTarget):
 @click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
 @change_options
 @click.option("--adopt", type=FILE, metavar="FILE", help="Bind the fork to this changed workflow definition.")
-@click.option("--keep-results", is_flag=True, help="LangGraph: keep what finished tasks of that step wrote.")
+@click.option("--keep-results", is_flag=True, help="LangGraph: keep the step's finished results and open questions.")
 @click.option("--run", is_flag=True, help="Then go on from there, as resume does.")
+@node_options
 @workflow_option
 @graph_options
+@accepting_option
 @running_options
 @gathered(ForkOptions)
 def fork(front: Front, options: ForkOptions) -> ExitCode:
@@ -145,17 +148,19 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
 
     Nothing that is there changes. Prints the new head as a REF.
     """
-    if not options.run and (options.workflow or options.graph):
-        raise UsageError(
-            "--workflow and --graph say what to run, and there is no --run", hint="--adopt changes a fork's workflow"
-        )
+    _check_run(options)
     with front.writing(options.wanted()) as session:
         base = session.resolve(options.ref)
         edits = options.edits()
         changes = changes_of(edits, session.load(base).state) if edits else ()
-        told = _adopting(session, base, options.adopt) if options.adopt is not None else ()
-        made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
-        narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told)
+        if options.as_node is not None:
+            to = options.to or session.free_name(base.thread)
+            made_by_node = Updating(front, session, options).go(base, changes, to)
+            if made_by_node is None:
+                return ExitCode.OK
+            made = made_by_node
+        else:
+            made = _forked(session, base, changes, options)
         if options.run:
             try:
                 return _run_on(front, session, made, options)
@@ -164,6 +169,36 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
                 raise NeedsYes(str(refused), hint=hint) from refused
     _tell("fork", made, options)
     return ExitCode.OK
+
+
+def _check_run(options: ForkOptions) -> None:
+    options.check()
+    if options.run and options.preview:
+        raise UsageError("--preview stores nothing that --run could go on from")
+    if not (options.run or options.as_node) and (options.workflow or options.graph):
+        raise UsageError(
+            "--workflow and --graph say what to run, and there is no --run", hint="--adopt changes a fork's workflow"
+        )
+    if options.as_node is not None and (options.adopt or options.keep_results):
+        raise UsageError("--as-node excludes --adopt and --keep-results", hint="it applies what has finished itself")
+
+
+def _forked(session: Session, base: Ref, changes: tuple[Change, ...], options: ForkOptions) -> Header:
+    told = _adopting(session, base, options.adopt) if options.adopt is not None else ()
+    if changes and not options.keep_results:
+        told = (*told, *left_behind(session, base, "the same with --keep-results keeps it"))
+    made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
+    narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told)
+    return made
+
+
+def left_behind(session: Session, base: Ref, way: str) -> tuple[str, ...]:
+    """What an edit of a step that is under way does not take along, and ``way`` to; nothing where there is nothing."""
+    lost = losses_at(session, base)
+    if not lost:
+        return ()
+    where = f"left behind at {base.thread}@{base.id}, which still has it ({way}):"
+    return (where, *(f"  {line}" for line in lost.lines()))
 
 
 def _adopting(session: Session, base: Ref, file: Path) -> tuple[str, ...]:
@@ -187,11 +222,12 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
     request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
+    request = replace(request, accept_graph=options.accept_graph)
     return Runner(front, session, output, yes=options.yes, reveal=options.reveal).go(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditOptions(Target):
+class EditOptions(NodeTarget):
     """Which checkpoint, with which changes."""
 
     ref: str
@@ -204,7 +240,9 @@ class EditOptions(Target):
 @store_argument
 @ref_argument
 @change_options
-@writing_options
+@node_options
+@graph_options
+@running_options
 @gathered(EditOptions)
 def edit(front: Front, options: EditOptions) -> ExitCode:
     """Append a changed copy in the thread itself, as its head.
@@ -212,12 +250,22 @@ def edit(front: Front, options: EditOptions) -> ExitCode:
     The application goes on from there. Prints the new head as a REF.
     """
     edits = typed_edits({"set": options.set, "unset": options.unset, "patch": options.patch})
-    if not edits:
+    options.check()
+    if options.graph and options.as_node is None:
+        raise UsageError("--graph says whose code to run, and without --as-node none is", hint="--as-node NODE")
+    if not edits and options.as_node is None:
         raise UsageError("edit needs at least one --set, --unset or --patch", hint="--set 'plan.city=\"Kyoto\"'")
     with front.writing(options.wanted()) as session:
         ref = session.resolve(options.ref)
-        changes = changes_of(edits, session.load(ref).state)
-        made = session.edit(ref, changes)
+        changes = changes_of(edits, session.load(ref).state) if edits else ()
+        if options.as_node is not None:
+            made = Updating(front, session, options).go(ref, changes, None)
+            if made is None:
+                return ExitCode.OK
+        else:
+            told = left_behind(session, ref, "fork --keep-results with the same changes keeps it")
+            made = session.edit(ref, changes)
+            narrate(*told)
     narrate(f"edited {ref.thread}@{ref.id}, {_count(changes)}; the application goes on from {made.ref.id} now")
     _tell("edit", made, options)
     return ExitCode.OK

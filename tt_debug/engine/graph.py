@@ -24,7 +24,7 @@ from stores.places import state_folder
 from tt_debug.engine.child import ChildExit, run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.worker import RunEnd
-from tt_debug.errors import ChildFailed, DefinitionChanged, UsageError
+from tt_debug.errors import ChildFailed, DefinitionChanged, GraphChanged, UsageError
 
 _DRIVER: Final = Path(__file__).with_name("graph_driver.py")
 _LAST_LINES: Final = 5  # of what the child printed, in an error
@@ -59,7 +59,7 @@ class Question:
 class GraphFacts:
     """A graph and where a thread stands in it. ``release`` is like "langgraph 1.2.24".
 
-    ``problems`` are sentences; with one of them a run is refused.
+    ``problems`` are sentences; with one of them a run is refused. ``fingerprint`` as in `graph_fingerprint`.
     """
 
     nodes: tuple[str, ...]
@@ -69,6 +69,7 @@ class GraphFacts:
     step: int
     release: str
     problems: tuple[str, ...] = ()
+    fingerprint: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ class GraphJob:
     """One run of a thread from its newest checkpoint.
 
     ``until`` stops before a node, ``single_step`` after one superstep. ``answers`` go by the id of their question;
-    ``answer`` is for the one question that is open, and counts only when ``has_answer``.
+    ``answer`` is for the one question that is open, and counts only when ``has_answer``. ``head`` is the checkpoint
+    that the run was planned for; ``known`` the graph's fingerprint when it last ran the thread: with another head, or
+    another graph, nothing runs.
     """
 
     target: Target
@@ -87,7 +90,17 @@ class GraphJob:
     answer: Value = None
     has_answer: bool = False
     answers: Mapping[str, Value] = field(default_factory=dict)
+    head: str | None = None
+    known: Mapping[str, Value] | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEnd(RunEnd):
+    """How a run of a graph ended: with the checkpoints it stored, and the graph's fingerprint (`graph_fingerprint`)."""
+
+    stored: tuple[str, ...] = ()
+    fingerprint: Mapping[str, Value] = field(default_factory=dict)
 
 
 def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
@@ -96,43 +109,52 @@ def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
     Raises UsageError for a target that cannot be found, NotFound for the thread, ChildFailed for the rest.
     """
     facts: list[dict[str, Value]] = []
-    _drive({"do": "describe", **_common(target, store_path, thread)}, target, facts.append)
+    drive({"do": "describe", **common(target, store_path, thread)}, target, facts.append)
     found = next((line for line in facts if line["event"] == "facts"), None)
     if found is None:
         raise ChildFailed("the driver process told nothing about the graph")
     questions = tuple(Question(q["approval"], q["node"], q["ns"], q["prompt"]) for q in found["questions"])
     head = Ref(thread, "", found["head"])
     problems = (f"{', '.join(found['lost'])} would run next, and this graph has no such node",) if found["lost"] else ()
+    nodes, following = tuple(found["nodes"]), tuple(found["next"])
     return GraphFacts(
-        tuple(found["nodes"]), tuple(found["next"]), questions, head, found["step"], found["release"], problems
+        nodes, following, questions, head, found["step"], found["release"], problems, found["fingerprint"]
     )
 
 
-def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> RunEnd:
+def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> GraphEnd:
     """Run it to its end in a child process; ``on_event`` is called on this thread.
 
-    A node that fails is a RunEnd. Raises Conflict when another run of ours drives the thread, DefinitionChanged
-    when the graph lacks a node that would run next, NotFound, UsageError, and ChildFailed with its last words.
+    A node that fails is an end too. Raises Conflict when another run of ours drives the thread or its head is not
+    ``job.head``, DefinitionChanged when the graph lacks a node that would run next, GraphChanged when it is not
+    the known one, NotFound, UsageError, and ChildFailed with its last words.
     """
-    ended: list[RunEnd] = []
+    ended: list[GraphEnd] = []
+    told: dict[str, dict[str, Value]] = {"graph": {}, "stored": {}}
 
     def listen(line: dict[str, Value]) -> None:
+        if line["event"] in told:
+            told[line["event"]] = line
+            return
         event = Event.from_json({"run": job.run, "thread": job.thread, **line})
         if event.kind == "run_ended":
-            head = Ref(job.thread, "", event.fields["head"])
-            ended.append(RunEnd(job.run, job.thread, event.fields["status"], head, event.fields["error"]))
+            stored, known = tuple(told["stored"]["checkpoints"]), told["graph"]["fingerprint"]
+            head, status, error = (event.fields[name] for name in ("head", "status", "error"))
+            ended.append(GraphEnd(job.run, job.thread, status, Ref(job.thread, "", head), error, stored, known))
         on_event(event)
 
     wishes = {
         "run": job.run,
-        "lock": str(_lock(job.store_path, job.thread)),
+        "lock": str(lock_of(job.store_path, job.thread)),
         "until": job.until,
         "single_step": job.single_step,
         "answer": job.answer,
         "has_answer": job.has_answer,
         "answers": dict(job.answers),
+        "head": job.head,
+        "known": job.known,
     }
-    end = _drive({"do": "run", **_common(job.target, job.store_path, job.thread), **wishes}, job.target, listen)
+    end = drive({"do": "run", **common(job.target, job.store_path, job.thread), **wishes}, job.target, listen)
     if not ended:
         raise _died(end, "before the run ended")
     return ended[0]
@@ -150,7 +172,7 @@ def stop_graph(store_path: str, thread: str) -> bool:
 
 def driver_of(store_path: str, thread: str) -> int | None:
     """The process that drives this thread for one of us, None when there is none."""
-    with contextlib.suppress(FileNotFoundError), open(_lock(store_path, thread), "rb") as lock:
+    with contextlib.suppress(FileNotFoundError), open(lock_of(store_path, thread), "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -159,13 +181,14 @@ def driver_of(store_path: str, thread: str) -> int | None:
     return None
 
 
-def _lock(store_path: str, thread: str) -> Path:
-    """In our state folder, never beside a store: two runs of ours must not drive one thread of one store."""
+def lock_of(store_path: str, thread: str) -> Path:
+    """Two runs of ours must not drive one thread of one store. In our state folder, never beside a store."""
     name = hashlib.sha256(f"{os.path.realpath(store_path)}\n{thread}".encode("utf-8", "surrogatepass")).hexdigest()
     return state_folder() / "locks" / f"{name[:32]}.lock"
 
 
-def _common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
+def common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
+    """What the driver is told in every job."""
     return {
         "graph": target.graph,
         "folder": str((target.folder or Path.cwd()).absolute()),
@@ -176,7 +199,7 @@ def _common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
     }
 
 
-def _drive(job: Mapping[str, Value], target: Target, on_line: Callable[[dict[str, Value]], None]) -> ChildExit:
+def drive(job: Mapping[str, Value], target: Target, on_line: Callable[[dict[str, Value]], None]) -> ChildExit:
     """Run the driver; its refusal is raised here, everything else it says goes on."""
     refused: list[dict[str, Value]] = []
 
@@ -214,6 +237,8 @@ def _refusal(line: Mapping[str, Value], end: ChildExit) -> Exception:
             return Conflict(text, hint=hint)
         case "changed":
             return DefinitionChanged(text, tuple(line["names"]), hint=hint)
+        case "graph":
+            return GraphChanged(text, tuple(line["names"]), hint=hint)
         case "import":
             return ChildFailed(f"{text}{_quoted(end)}", hint=hint)
     return ChildFailed(text, hint=hint)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import inspect
 import json
 import os
@@ -35,13 +34,15 @@ if __name__ == "__main__":
     sys.modules[__package__].__path__ = [_here]
 
 from .events_pipe import Tell, open_events
+from .graph_fingerprint import differences, fingerprint
+from .graph_lock import running_alone
 from .graph_standing import SameJournal, Standing, as_graph, async_only, require_langgraph, with_saver
 from .graph_target import Refused, load, prepare, produce
+from .graph_update import update
 
 _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
 _EXIT_GRACE = 2.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
 _BUSY = 30.0  # seconds to wait for a writer of the same file
-_LOCK_WIDTH = 12  # characters, as in stores.locks
 
 
 class Run:
@@ -54,6 +55,7 @@ class Run:
         self._tell, self._stop = tell, stop
         self._open: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, start
         self._steps: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, milliseconds it took
+        self._stored: list[str] = []  # the checkpoints that are this run's own
 
     def tell(self, kind: str, **fields: Any) -> None:
         at = datetime.now(timezone.utc).isoformat()  # noqa: UP017 - Python 3.9
@@ -70,7 +72,8 @@ class Run:
         elif kind == "task_result" and payload["id"] in self._open:
             self._result(payload)
         elif kind == "checkpoint" and payload["config"]["configurable"]["checkpoint_id"] != self.before.head:
-            self._finish(payload["config"]["configurable"]["checkpoint_id"], list(payload["next"]))
+            self._stored.append(payload["config"]["configurable"]["checkpoint_id"])
+            self._finish(self._stored[-1], list(payload["next"]))
         return True
 
     def _result(self, payload: Mapping[str, Any]) -> None:
@@ -107,6 +110,7 @@ class Run:
             error = f"LangGraph ran nothing, though {', '.join(after.next)} is next"
         for question in after.questions:
             self.tell("waiting", **question)
+        self._tell({"event": "stored", "checkpoints": self._stored})
         status = "failed" if error else "waiting" if after.questions else "paused" if after.next else "done"
         self.tell("run_ended", status=status, head=after.head, error=error)
 
@@ -174,7 +178,10 @@ def nothing_to_run(run: Run) -> bool:
 
 
 def checked(graph: Any, job: Mapping[str, Any], before: Standing) -> None:
-    """Refuse what LangGraph would do silently or never."""
+    """Refuse what LangGraph would do silently or never, and what nobody has agreed to."""
+    if job["head"] not in (None, before.head):
+        text = f"thread {job['thread']!r} has moved on since this was planned, to checkpoint {before.head}"
+        raise Refused("conflict", text, "look at it again: its application went on with it")
     if before.lost:
         lost = ", ".join(before.lost)
         text = f"{lost} would run next, and this graph has no such node: LangGraph would end the thread silently"
@@ -182,25 +189,10 @@ def checked(graph: Any, job: Mapping[str, Any], before: Standing) -> None:
     if job["until"] is not None and job["until"] not in graph.nodes:
         nodes = ", ".join(node for node in graph.nodes if not node.startswith("__"))
         raise Refused("usage", f"this graph has no node {job['until']!r}", f"it has: {nodes}")
-
-
-@contextlib.contextmanager
-def running_alone(lock: Path, thread: str) -> Iterator[None]:
-    """Hold the thread's run lock; the kernel frees it when this process dies. The file has our process id."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(descriptor, _LOCK_WIDTH, 0).decode().strip()
-        os.close(descriptor)
-        hint = "wait for it to finish, or stop it"
-        raise Refused("conflict", f"process {holder} is running thread {thread!r}", hint) from None
-    os.pwrite(descriptor, str(os.getpid()).ljust(_LOCK_WIDTH).encode(), 0)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
+    changed = differences(job["known"], fingerprint(graph)) if job["known"] is not None else []
+    if changed:
+        text = f"{job['graph']} has changed since it last ran thread {job['thread']!r}"
+        raise Refused("graph", text, "agree to the change, or run the graph as it was", tuple(changed))
 
 
 def call(run: Run) -> tuple[Any, dict[str, Any]]:
@@ -297,7 +289,7 @@ class Driver:
             graph = as_graph(stack.enter_context(value) if hasattr(value, "__enter__") else value)
             if self._job["do"] == "describe":
                 self._describe(graph)
-            elif async_only(graph):
+            elif self._job["do"] == "update" or async_only(graph):
                 asyncio.run(self._run_async(graph))
             else:
                 with self._running(graph) as run:
@@ -313,20 +305,28 @@ class Driver:
                 await self._run_async(as_graph(made))
 
     async def _run_async(self, graph: Any) -> None:
-        with self._running(graph) as run:
-            await run_async(run)
+        if self._job["do"] == "run":
+            with self._running(graph) as run:
+                await run_async(run)
+        elif self._job["save"]:
+            with running_alone(Path(self._job["lock"]), self._job["thread"]):
+                await update(self._job, self._tell, graph)
+        else:
+            await update(self._job, self._tell, graph)
 
     @contextlib.contextmanager
     def _running(self, graph: Any) -> Iterator[Run]:
         with running_alone(Path(self._job["lock"]), self._job["thread"]):
             run = Run(self._job, self._tell, graph, self._release, self._stop)
             checked(graph, self._job, run.before)
+            self._tell({"event": "graph", "fingerprint": fingerprint(graph)})
             yield run
 
     def _describe(self, graph: Any) -> None:
         there = Standing(graph, self._job["store"], self._job["thread"])
         nodes = [node for node in graph.nodes if not node.startswith("__")]
-        facts = {"nodes": nodes, "next": there.next, "questions": there.questions, "lost": there.lost}
+        facts: dict[str, Any] = {"nodes": nodes, "next": there.next, "questions": there.questions, "lost": there.lost}
+        facts["fingerprint"] = fingerprint(graph)
         self._tell({"event": "facts", "release": self._release, "head": there.head, "step": there.step, **facts})
 
 

@@ -14,13 +14,16 @@ from stores.errors import NotFound
 from stores.model import Header, Ref, Status, Value
 from stores.protocol import Store
 from stores.runs import Approval
-from tt_debug.engine.graph import GraphJob, interpreter, run_graph, stop_graph
-from tt_debug.errors import UsageError, WaitingForAnswer
+from tt_debug.engine.events import Event
+from tt_debug.engine.graph import GraphJob, describe_graph, interpreter, run_graph, stop_graph
+from tt_debug.engine.graph_fingerprint import differences
+from tt_debug.errors import GraphChanged, UsageError, WaitingForAnswer
 from tt_debug.session import asking, forking, heads
 from tt_debug.session.journal import Journal
-from tt_debug.session.listing import open_view
+from tt_debug.session.listing import newest_headers, open_view
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.text import counted
 
 
 def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarget | None) -> RunPlan:
@@ -63,29 +66,86 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     if request.ref is None or target is None:
         raise UsageError("this plan drives no graph")
     answers: Mapping[str, Value] = {}
+    base = request.ref
+    known = None if request.accept_graph else journal.graph_of(request.ref.thread)
     if request.action == "replay":
-        forking.fork(store, journal, forking.Fork(request.ref, plan.thread))
+        _refuse_if_changed(store, request.ref.thread, target, known)
+        base = forking.fork(store, journal, forking.Fork(request.ref, plan.thread)).ref
     else:
         answers = dict(_answers(store, journal, request))
     job = GraphJob(
         target=target,
-        store_path=_path(store),
+        store_path=path_of(store),
         thread=plan.thread,
         until=request.until,
         single_step=request.single_step,
         answers=answers,
+        head=None if base.ns else base.id,
+        known=known,
     )
-    ended = run_graph(job, on_event)
-    return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
+    first = FirstStep(on_event)
+    ended = run_graph(job, first.listen)
+    journal.record_graph(plan.thread, ended.fingerprint)
+    notes = (*first.differs_from(plan.nodes, ended.status), *_written_by_others(store, base, ended.stored))
+    return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error, notes)
+
+
+def _refuse_if_changed(store: Store, thread: str, target: GraphTarget, known: Mapping[str, Value] | None) -> None:
+    """Before a fork is made for a run that would be refused."""
+    if known is None:
+        return
+    changed = differences(known, describe_graph(target, path_of(store), thread).fingerprint)
+    if changed:
+        raise GraphChanged(f"{target.graph} has changed since it last ran thread {thread!r}", tuple(changed))
+
+
+class FirstStep:
+    """The nodes that a run starts with, to be compared with what was announced. ``on_event`` hears everything."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+        self._step: Value = None
+        self._nodes: list[str] = []
+
+    def listen(self, event: Event) -> None:
+        """One event of the run."""
+        if event.kind == "step_started":
+            self._step = event.fields["step"] if not self._nodes else self._step
+            if event.fields["step"] == self._step:
+                self._nodes.append(event.fields["node"])
+        self._on_event(event)
+
+    def differs_from(self, announced: tuple[str, ...], status: str) -> tuple[str, ...]:
+        """One sentence where it does; none where a run was paused before all of it had started."""
+        ran, due = Counter(self._nodes), Counter(announced)
+        if not ran or ran == due or (status == Status.PAUSED and ran <= due):
+            return ()
+        return (f"{', '.join(sorted(due.elements())) or 'nothing'} was to run, and {', '.join(self._nodes)} ran",)
+
+
+def _written_by_others(store: Store, base: Ref, stored: tuple[str, ...]) -> tuple[str, ...]:
+    """One sentence where checkpoints came after ``base`` that the run did not store."""
+    own = {base.id, *stored}
+    found: list[Header] = []
+    for header in newest_headers(store, base.thread):
+        if header.ref.id == base.id:
+            break
+        if not header.ref.ns and header.ref.id not in own:
+            found.append(header)
+    if not found:
+        return ()
+    last = heads.place(found[0])
+    return (f"{counted(len(found), 'checkpoint')} came from somebody else while it ran, the last one at {last}",)
 
 
 def stop(store: Store, thread: str, what: str) -> None:
     """The driver stops after its superstep, for a pause and for a cancel: the thread can always go on from there."""
-    if not stop_graph(_path(store), thread):
+    if not stop_graph(path_of(store), thread):
         raise NotFound(f"no run of ours drives {thread!r}", hint="only runs that tt-debug started can be stopped")
 
 
-def _path(store: Store) -> str:
+def path_of(store: Store) -> str:
+    """Where the driver finds the store. Raises UsageError for one that is no file."""
     if store.info.path is None:
         raise UsageError(f"{store.info.url} is no file", hint="only SQLite stores can be run on")
     return str(Path(store.info.path))

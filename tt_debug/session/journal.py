@@ -1,4 +1,4 @@
-"""What we know about a store that is not ours, in a file of our own: lineage of forks, recorded answers.
+"""What we know about a store that is not ours, in a file of our own: lineage of forks, answers, graphs that ran.
 
 Lies under `stores.places.state_folder()`, named by the store's id; made at the first write, never by looking.
 """
@@ -6,7 +6,7 @@ Lies under `stores.places.state_folder()`, named by the store's id; made at the 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS forks(
 CREATE TABLE IF NOT EXISTS replies(
   thread TEXT NOT NULL, approval TEXT NOT NULL, turn INTEGER NOT NULL, answer TEXT NOT NULL,
   answered_by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, approval, turn));
+CREATE TABLE IF NOT EXISTS graphs(thread TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at TEXT NOT NULL);
 """
 
 
@@ -84,13 +85,35 @@ class Journal:
                     hint="resume the thread to use that answer",
                 )
 
-    def _read(self, sql: str) -> list[tuple[str, ...]]:
+    def graph_of(self, thread: str) -> Mapping[str, Value] | None:
+        """The fingerprint of the graph that last ran the thread, or what that was forked from, for us; or None."""
+        forks, seen = self.forks(), {thread}
+        while True:
+            rows = self._read("SELECT fingerprint FROM graphs WHERE thread = ?", (thread,))
+            if rows:
+                found: Mapping[str, Value] = orjson.loads(rows[0][0])
+                return found
+            base = forks.get(thread)
+            if base is None or base.thread in seen:
+                return None
+            thread = base.thread
+            seen.add(thread)
+
+    def record_graph(self, thread: str, fingerprint: Mapping[str, Value]) -> None:
+        """Remember which graph ran ``thread``."""
+        with self._writing() as db:
+            row = (thread, orjson.dumps(fingerprint).decode(), _now())
+            db.execute("INSERT OR REPLACE INTO graphs VALUES (?, ?, ?)", row)
+
+    def _read(self, sql: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
         if not self._path.exists():
             return []
         try:
             with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True, timeout=5)) as db:
-                return db.execute(sql).fetchall()
+                return db.execute(sql, values).fetchall()
         except sqlite3.Error as error:
+            if "no such table" in str(error):  # written before there was such a record; the next write makes it
+                return []
             raise _translated(self._path, error) from error
 
     @contextmanager

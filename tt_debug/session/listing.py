@@ -80,6 +80,11 @@ def every_header(store: Store, thread: str) -> list[Header]:
     return [owners.header_now(store, header) for header in found]
 
 
+def newest_headers(store: Store, thread: str) -> Iterator[Header]:
+    """All namespaces, newest first, read as they are asked for."""
+    return (header for page in _pages(store, thread) for header in page.items)
+
+
 def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
     """Newest first."""
     after: str | None = None

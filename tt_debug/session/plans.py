@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from stores.model import Ref, Value
+from stores.model import Diff, Ref, Value
 from stores.runs import Definition
 from tt_debug.engine.events import Event
 from tt_debug.text import safe_text
@@ -31,15 +31,30 @@ class GraphTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeEdit:
+    """An edit as the update of a node: the graph says what comes out, and what runs next.
+
+    ``changes`` are replaced exactly, or with ``by_reducer`` handed to the graph's reducers. ``preview`` stores nothing.
+    """
+
+    as_node: str
+    changes: Diff = ()
+    by_reducer: bool = False
+    preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """What a user asks to be run. ``answer`` (a JSON value) is present only when ``has_answer``.
 
     ``action`` "run" starts ``thread`` with ``input``; "resume" goes on at the head ``ref``; "replay" runs again
-    from ``ref`` on a new thread. ``until`` stops before a node, ``single_step`` after one node. ``again`` is for a
-    batch that is repeated: a thread that was started with this very input is gone on with, or left when it is done.
+    from ``ref`` on a new thread; "update" makes ``edit`` at ``ref``, in the thread itself or on a new ``thread``.
+    ``accept_graph`` agrees to a graph that is not the one that last ran the thread. ``until`` stops before a node,
+    ``single_step`` after one node. ``again`` is for a batch that is repeated: a thread that was started with this
+    very input is gone on with, or left when it is done.
     """
 
-    action: Literal["run", "resume", "replay"]
+    action: Literal["run", "resume", "replay", "update"]
     ref: Ref | None = None
     thread: str | None = None
     input: Mapping[str, Value] = field(default_factory=dict)
@@ -52,6 +67,8 @@ class RunRequest:
     workflow: Path | None = None
     graph: GraphTarget | None = None
     again: bool = False
+    edit: NodeEdit | None = None
+    accept_graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +77,7 @@ class RunPlan:
 
     ``nodes`` are those that run first, in order as far as it is known; ``stops`` says in words where it ends.
     ``calls`` are model calls, human tasks and other work seen on this path, one line each. ``ended`` is what a
-    repeated request came to before: it runs nothing more.
+    repeated request came to before: it runs nothing more. ``does`` are the lines of a plan that runs no node.
     """
 
     title: str
@@ -76,12 +93,14 @@ class RunPlan:
     definition: Definition | None = None  # what will run, for a workflow
     code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
     ended: RunResult | None = None
+    does: tuple[str, ...] = ()
 
     def lines(self) -> tuple[str, ...]:
         """The plan as text, one fact a line: no name in it makes another."""
         first = " → ".join(self.nodes) if self.nodes else "nothing"
         where = f"from step {self.step}" if self.step is not None else "from its start"
-        parts = [self.title, f"will execute  {first}  {where}", f"until         {self.stops}"]
+        runs = (f"will execute  {first}  {where}", f"until         {self.stops}")
+        parts = [self.title, *(self.does or runs)]
         if self.code:
             parts.append(f"code          {self.code}")
         parts += [f"calls         {call}" for call in self.calls]
@@ -90,11 +109,26 @@ class RunPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Updated:
+    """What came of a `NodeEdit`: the states before and after as plain JSON, the changes, and what runs next."""
+
+    before: Mapping[str, Value]
+    after: Mapping[str, Value]
+    changes: Diff
+    next: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended. ``status`` as in `stores.model.Status`; ``head`` is the thread's newest checkpoint."""
+    """How a run ended. ``status`` as in `stores.model.Status`; ``head`` is the thread's newest checkpoint.
+
+    ``notes`` are sentences: where what ran was not what was announced, or somebody else wrote meanwhile.
+    """
 
     run: str
     thread: str
     status: str
     head: Ref | None
     error: str | None = None
+    notes: tuple[str, ...] = ()
+    updated: Updated | None = None

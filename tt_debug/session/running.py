@@ -31,12 +31,16 @@ class Code:
 def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> RunPlan:
     """What would run. Raises NotAHead, DefinitionChanged, WaitingForAnswer, UsageError, Unsupported."""
     if isinstance(store, RunStore):
+        if request.action == "update":
+            raise UsageError("a workflow's state is edited without a node", hint="leave out the node and the graph")
         from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
 
         return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
     if Capability.FORK in store.info.capabilities:
-        from tt_debug.session import graph_runs
+        from tt_debug.session import graph_edits, graph_runs
 
+        if request.action == "update":
+            return graph_edits.plan(store, journal, request, request.graph or code.graph)
         return graph_runs.plan(store, journal, request, request.graph or code.graph)
     raise Unsupported(f"nothing can run in a {store.info.kind} store", hint="it can be looked at and exported")
 
@@ -45,6 +49,10 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     """Run the plan in a child process and wait for its end. One that ended before runs nothing and tells nothing."""
     if plan.ended is not None:
         return plan.ended
+    if plan.request.action == "update":
+        from tt_debug.session import graph_edits
+
+        return graph_edits.execute(store, journal, plan)
     if isinstance(store, RunStore):
         from tt_debug.session import workflow_runs
 
