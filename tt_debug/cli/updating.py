@@ -17,10 +17,11 @@ from tt_debug.cli.exits import NeedsYes, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import RunTarget, together
 from tt_debug.cli.output import Output
+from tt_debug.diff_text import format_diff
 from tt_debug.errors import UsageError
 from tt_debug.session.hiding import hidden_changes
 from tt_debug.session.plans import NodeEdit, RunPlan, RunRequest, RunResult
-from tt_debug.text import format_diff, safe_text
+from tt_debug.text import safe_text
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
