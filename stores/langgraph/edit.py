@@ -41,7 +41,10 @@ def edited_row(
         "id": msgpack.encode(birth.id),
         "ts": msgpack.encode(datetime.now(UTC).isoformat()),
         "channel_values": splice.join_map(_merged(channels, edited)),
-        "channel_versions": splice.join_map(_merged(versions, dict.fromkeys(edited, version))),
+        # A channel with a version and no value would be put together again from earlier steps.
+        "channel_versions": splice.join_map(
+            _merged(versions, {name: None if raw is None else version for name, raw in edited.items()})
+        ),
     }
     updated = decoder.decode(parts["updated_channels"].raw) if "updated_channels" in parts else None
     if isinstance(updated, list):

@@ -39,8 +39,7 @@ class Apart:
         self._version, self._decoder = version, decoder
         kinds = {blob.type for blob in base.blobs.values()}
         # Savers before 2.0.25 say of an empty channel that it is, and read no value from the row.
-        self._says_empty = "empty" in kinds
-        self._may_inline = isinstance(v, int) and v >= 4 and not self._says_empty
+        self._may_inline = isinstance(v, int) and v >= 4 and "empty" not in kinds
         self._inlines = self._may_inline and bool(values)
         self._format = "json" if "json" in kinds and "msgpack" not in kinds else "msgpack"
         self.edited: set[str] = set()
@@ -60,7 +59,7 @@ class Apart:
             raise Unsupported(f"{name} is encrypted, and there is no key that opens it: it cannot be edited")
         if value is MISSING:
             self._values.pop(name, None)
-            self._set(name, ("empty", None) if self._says_empty else None)
+            self._set(name, None)
             return
         known = rows.decode_value(stored.type, stored.data, self._decoder) if stored is not None else MISSING
         is_absent = (stored is None or stored.is_empty) and name not in self._values
@@ -101,12 +100,12 @@ class Apart:
             lost = "its stored bytes hold what would be lost (equal keys, or spare bytes)"
             raise Invalid(f"cannot edit {name}: {lost}")
 
-    def _set(self, name: str, pair: tuple[str, bytes | None] | None) -> None:
+    def _set(self, name: str, pair: tuple[str, bytes] | None) -> None:
         self.edited.add(name)
         if pair is not None:
             is_sealed_here = any(blob.sealed for blob in self._base.blobs.values())
             kind, data = pair
-            self.blobs[name] = Blob(self._version, kind, data, len(data or b""), is_sealed_here and data is not None)
+            self.blobs[name] = Blob(self._version, kind, data, len(data), is_sealed_here)
 
 
 def check_inline(value: Value, path: Path) -> None:

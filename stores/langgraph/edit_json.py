@@ -43,7 +43,10 @@ def edited_json(
         for channel in (END, PREVIOUS) if name == END and form.is_same(END, PREVIOUS) else (name,):
             form.put(channel, value)
     content |= {"id": birth.id, "ts": datetime.now(UTC).isoformat(), "channel_values": values}
-    content["channel_versions"] = content["channel_versions"] | dict.fromkeys(form.edited, version)
+    versions = content["channel_versions"] | dict.fromkeys(form.edited, version)
+    # A channel with a version and no value would be put together again from earlier steps.
+    removed = {name for name, value in wanted.items() if value is MISSING}
+    content["channel_versions"] = {name: one for name, one in versions.items() if name not in removed}
     if isinstance(content.get("updated_channels"), list):
         # The runtime looks only at nodes that these channels wake: without the base's own, nothing would run.
         content["updated_channels"] = sorted({*content["updated_channels"], *form.edited})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import psycopg
 
@@ -29,3 +31,11 @@ def opened(url: str, *, schema: str = "public", read_only: bool = True) -> LangG
     except BaseException:
         server.close()
         raise
+
+
+def rows_of(url: str, thread: str) -> dict[str, Sequence[tuple[Any, ...]]]:
+    """Every row of one thread in all tables."""
+    tables = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+    with psycopg.connect(url, autocommit=True) as db:
+        questions = {table: f"SELECT * FROM {table} WHERE thread_id = %s ORDER BY 2, 3, 4, 5" for table in tables}
+        return {table: db.execute(question.encode(), (thread,)).fetchall() for table, question in questions.items()}

@@ -102,6 +102,17 @@ def test_an_edit_of_what_is_not_the_head_any_more_is_refused(agent: Path, opened
     assert store.load(store.head("t")).state["n"] == 7
 
 
+def test_a_removed_channel_has_no_value(agent: Path, opened_agent: Open) -> None:
+    """LangGraph puts a reducer's channel together again from earlier steps where it has a version and no value."""
+    record(agent, graphs.chain([]), "t", {"log": [], "n": 0})
+    store = opened_agent()
+    changes = [Change("remove", ("n",), 3), Change("remove", ("log",))]
+    fork = store.fork(header(store, "t", step=3).ref, "fork", changes)
+    assert store.load(fork.ref).state == {}
+    assert run_on(agent, graphs.chain([]), "fork")[0] == {"log": []}
+    assert run_on(agent, graphs.chain([]), "fork")[0] == {"log": ["d", "e", "f"], "n": 3}
+
+
 def test_untouched_channels_keep_their_bytes(agent: Path, opened_agent: Open) -> None:
     record(agent, graphs.chat([]), "t", graphs.first_message())
     store = opened_agent()
