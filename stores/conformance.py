@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pytest
 
 from stores.conformance_effects import EffectsConformance as EffectsConformance
-from stores.conformance_runs import RunStoreConformance as RunStoreConformance
+from stores.conformance_runs import StepConformance
 from stores.conformance_sample import HEADS as HEADS
 from stores.conformance_sample import NOBODY as NOBODY
 from stores.conformance_sample import ODD as ODD
@@ -24,6 +24,7 @@ from stores.conformance_sample import SAMPLE as SAMPLE
 from stores.conformance_sample import TRIP as TRIP
 from stores.conformance_sample import folder_as_it_is as folder_as_it_is
 from stores.conformance_sample import sample_ref as sample_ref
+from stores.conformance_supervision import SupervisionConformance
 from stores.errors import Conflict, Invalid, LeaseLost, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
 from stores.model import Capability, Change, Header, NewCheckpoint, Ref, ThreadInfo, Value
 
@@ -304,7 +305,11 @@ class WriterConformance:
         assert _content(frozen) == before
 
 
-class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
+class RunStoreConformance(StepConformance, SupervisionConformance):
+    """`stores.protocol.RunStore`: definitions, runs, steps, approvals; ownership, cases, events."""
+
+
+class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance):
     """All of it: what an adapter declares is tested, what it does not must say so."""
 
 

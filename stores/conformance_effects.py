@@ -13,6 +13,7 @@ from stores.errors import Conflict, Invalid, LeaseLost, NotFound
 from stores.ids import new_id
 from stores.model import Change, Header, NewCheckpoint, Ref, Status, Value
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from stores.supervision import Takeover
 
 STEP = StepRecord("r1", 0, "plan", status="abandoned", error="nobody knows")
 
@@ -85,7 +86,7 @@ class EffectsConformance:
         create(sample)
         old = sample.claim("r1", "me", 1)
         key = sample.begin_effect("r1", old.token, call(1)).effect.key
-        sample.claim("r1", "you", 2)
+        sample.claim("r1", "you", 2, takeover=Takeover(1, "it is gone"))
         for write in (
             lambda: sample.begin_effect("r1", old.token, call(2, seq=1, name="other")),
             lambda: sample.end_effect("r1", old.token, key, EffectStatus.DONE, 1),
@@ -124,7 +125,7 @@ class EffectsConformance:
         run = sample.claim("r1", "me", 1, decided)
         key = sample.begin_effect("r1", run.token, call(1)).effect.key
         sample.end_effect("r1", run.token, key, EffectStatus.DONE, "one")
-        run = sample.claim("r1", "you", 2)
+        run = sample.claim("r1", "you", 2, takeover=Takeover(1, "it is gone"))
         begun = sample.begin_effect("r1", run.token, call(2, attempt=2)).effect
         assert (begun.key, begun.status, begun.result) == (f"{key}~f1", status, result)
         again = sample.begin_effect("r1", run.token, call(2, attempt=3)).effect

@@ -1,4 +1,6 @@
-"""The contract of `stores.protocol.RunStore` as tests; see `stores.conformance` for how to use them.
+"""The contract of `stores.protocol.RunStore` as tests, but for what is `stores.supervision`'s.
+
+`stores.conformance` says how to use them.
 
 A store that does not declare `Capability.RUNS` must not pass for a RunStore.
 """
@@ -18,6 +20,7 @@ from stores.ids import new_id
 from stores.model import Capability, Change, Header, NewCheckpoint, Ref, Status
 from stores.protocol import RunStore
 from stores.runs import Approval, Definition, Run, RunStatus, StepCommit, StepRecord
+from stores.supervision import Takeover
 
 DEFINITION: Final = Definition("ab" * 32, "trip", "1.0", '{"workflow_id":"trip"}')
 THREAD: Final = "journey"
@@ -47,7 +50,7 @@ def create(store: AnyStore, run_id: str = "r1", thread: str = THREAD) -> Run:
     return store.create_run(Run(run_id, thread, DEFINITION.hash, base=first.ref, head=first.ref), first)  # type: ignore[no-any-return]
 
 
-def _commit(store: AnyStore, run: Run, step: StepRecord, status: str, **more: Any) -> Header:
+def commit(store: AnyStore, run: Run, step: StepRecord, status: str, **more: Any) -> Header:
     head = store.head(run.thread)
     number = (store.load(head).header.step or 0) + 1
     new = NewCheckpoint(
@@ -64,12 +67,12 @@ def _commit(store: AnyStore, run: Run, step: StepRecord, status: str, **more: An
     return store.commit_step(commit)  # type: ignore[no-any-return]
 
 
-def _status(store: AnyStore, thread: str = THREAD) -> str:
+def status_of(store: AnyStore, thread: str = THREAD) -> str:
     return next(info.status for info in store.threads().items if info.thread == thread)  # type: ignore[no-any-return]
 
 
-class RunStoreConformance:
-    """Runs, steps, approvals: `stores.protocol.RunStore`."""
+class StepConformance:
+    """Runs, steps, approvals: what `stores.protocol.RunStore` has beside `stores.supervision`."""
 
     @with_runs
     def test_a_definition_is_kept_under_its_hash(self, sample: AnyStore) -> None:
@@ -92,7 +95,7 @@ class RunStoreConformance:
         with pytest.raises(Conflict, match="r1"):
             sample.create_run(Run("r2", THREAD, DEFINITION.hash, base=run.base, head=run.head))
         assert [known.run_id for known in sample.runs(THREAD)] == ["r1"]
-        assert _status(sample) == Status.PENDING
+        assert status_of(sample) == Status.PENDING
 
     @with_runs
     def test_a_run_is_not_created_on_half_a_thread(self, sample: AnyStore) -> None:
@@ -109,13 +112,15 @@ class RunStoreConformance:
         create(sample)
         old = sample.claim("r1", "me", 1)
         assert (old.status, old.token, old.owner, old.owner_pid) == (RunStatus.RUNNING, 1, "me", 1)
-        new = sample.claim("r1", "you", 2)
+        new = sample.claim("r1", "you", 2, takeover=Takeover(1, "it is gone"))
         assert new.token == 2
         step = StepRecord("r1", 0, "plan")
         before = sample.headers(THREAD).items
         for write in (
+            lambda: sample.beat("r1", old.token),
+            lambda: sample.owned("r1", old.token),
             lambda: sample.start_step("r1", old.token, step),
-            lambda: _commit(sample, old, step, RunStatus.RUNNING),
+            lambda: commit(sample, old, step, RunStatus.RUNNING),
             lambda: sample.fail_step("r1", old.token, step, run_status=RunStatus.FAILED),
             lambda: sample.finish("r1", old.token, RunStatus.PAUSED),
             lambda: sample.append(
@@ -153,13 +158,13 @@ class RunStoreConformance:
         assert [step.status for step in sample.steps("r1")] == ["running"]
         done = StepRecord("r1", 0, "plan", status="completed", output={"plan": "go"})
         following = StepRecord("r1", 1, "book")
-        header = _commit(sample, run, done, RunStatus.RUNNING, following=following, next=("book",))
+        header = commit(sample, run, done, RunStatus.RUNNING, following=following, next=("book",))
         assert (header.parent, header.nodes, header.next) == (started, ("plan",), ("book",))
         assert sample.head(THREAD) == sample.run("r1").head == header.ref
         assert [(step.node, step.status) for step in sample.steps("r1")] == [("plan", "completed"), ("book", "running")]
         assert [step.output for step in sample.steps(ref=header.ref) if step.node == "plan"] == [{"plan": "go"}]
         assert sample.load(started).header.status == Status.DONE
-        assert _status(sample) == Status.RUNNING
+        assert status_of(sample) == Status.RUNNING
 
     @with_runs
     def test_a_commit_repeated_is_the_same_commit(self, sample: AnyStore) -> None:
@@ -171,7 +176,7 @@ class RunStoreConformance:
         commit = StepCommit("r1", run.token, done, new, RunStatus.COMPLETED, commit_id="once")
         assert sample.commit_step(commit) == sample.commit_step(commit)
         assert len(sample.headers(THREAD).items) == 2
-        assert (sample.run("r1").status, _status(sample)) == (RunStatus.COMPLETED, Status.DONE)
+        assert (sample.run("r1").status, status_of(sample)) == (RunStatus.COMPLETED, Status.DONE)
 
     @with_runs
     def test_a_failed_step_shows_where_it_started(self, sample: AnyStore) -> None:
@@ -187,7 +192,7 @@ class RunStoreConformance:
         assert [(step.attempt, step.status) for step in sample.steps(ref=head)] == [(1, "failed"), (2, "failed")]
         assert sample.head(THREAD) == head
         assert sample.run("r1").status == RunStatus.FAILED
-        assert sample.load(head).header.status == _status(sample) == Status.FAILED
+        assert sample.load(head).header.status == status_of(sample) == Status.FAILED
         assert [(task.node, task.status, task.error) for task in sample.load(head).tasks] == [
             ("plan", Status.FAILED, "no network")
         ]
@@ -201,7 +206,7 @@ class RunStoreConformance:
             sample.requeue("r1", None)
         with pytest.raises(Conflict):
             sample.claim("r1", "me", 1)
-        assert _status(sample) == Status.CANCELLED
+        assert status_of(sample) == Status.CANCELLED
 
     @with_runs
     def test_asking_a_run_to_stop(self, sample: AnyStore) -> None:
@@ -210,7 +215,7 @@ class RunStoreConformance:
         assert sample.request("r1", "pause").requested == "pause"
         assert sample.run("r1").status == RunStatus.RUNNING
         assert sample.finish("r1", run.token, RunStatus.PAUSED).status == RunStatus.PAUSED
-        assert _status(sample) == Status.PAUSED
+        assert status_of(sample) == Status.PAUSED
         assert sample.requeue("r1", "book").until == "book"
         with pytest.raises(ValueError):
             sample.request("r1", "explode")
@@ -234,7 +239,7 @@ class RunStoreConformance:
         )
         sample.commit_step(StepCommit("r1", run.token, step, new, RunStatus.WAITING, approval=asked, commit_id="c"))
         assert [(found.id, found.prompt, found.status) for found in sample.approvals()] == [("q1", "Book it?", "open")]
-        assert _status(sample) == sample.load(new.ref).header.status == Status.WAITING
+        assert status_of(sample) == sample.load(new.ref).header.status == Status.WAITING
         assert [task.interrupts[0].value for task in sample.load(new.ref).tasks] == ["Book it?"]
         header = sample.answer("q1", True, "anna")
         assert (header.source, header.next, sample.load(header.ref).state["ask"]) == ("answer", ("send",), True)
@@ -258,7 +263,7 @@ class RunStoreConformance:
         sample.finish("r1", run.token, RunStatus.PAUSED)
         edited = sample.fork(head, THREAD)
         assert sample.head(THREAD) == edited.ref
-        assert _status(sample) == Status.PAUSED
+        assert status_of(sample) == Status.PAUSED
 
     @with_runs
     def test_of_two_edits_of_the_same_head_one_is_refused(self, sample: AnyStore) -> None:
@@ -275,6 +280,6 @@ class RunStoreConformance:
         sample.start_step("r1", run.token, StepRecord("r1", 0, "plan"))
         assert sample.finish("r1", run.token, RunStatus.CRASHED).status == RunStatus.CRASHED
         edited = sample.fork(sample.head(THREAD), THREAD, [Change("change", ("city",), "Oslo", "Rome")])
-        assert (_status(sample), sample.head(THREAD)) == (Status.CRASHED, edited.ref)
+        assert (status_of(sample), sample.head(THREAD)) == (Status.CRASHED, edited.ref)
         assert sample.requeue("r1", None).status == RunStatus.PENDING
         assert sample.claim("r1", "you", 2).token == 2

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from stores.effects import Begun, Effect, EffectCall, EffectUse
 from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
 from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
+from stores.supervision import Supervised
 
 
 @runtime_checkable
@@ -82,51 +83,8 @@ class Writer(Protocol):
         ...
 
 
-@runtime_checkable
-class RunStore(Store, Writer, Protocol):
-    """A store the embedded executor can run in, with its records: definitions, runs, the step log, approvals.
-
-    Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
-    (run, token) raises LeaseLost when the token is no longer the newest. Exactly one run per thread is active
-    (pending, running, waiting, paused, crashed); creating a second raises Conflict naming the first.
-    """
-
-    def put_definition(self, definition: Definition) -> None:
-        """Keep it under its hash; idempotent. Conflict when the same workflow and version has another body."""
-        ...
-
-    def definition(self, hash: str) -> Definition: ...
-
-    def registered(self, workflow_id: str, version: str) -> Definition | None:
-        """The one definition of that workflow and version, None when there is none."""
-        ...
-
-    def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
-        """Insert a pending run; ``first`` is a new thread's input checkpoint, in the same transaction."""
-        ...
-
-    def claim(self, run_id: str, owner: str, pid: int, on_conflict: str | None = None) -> Run:
-        """Take the run: token + 1, status running. Only the holder of the run's kernel lock may call it.
-
-        Allowed from pending, paused, crashed, and from running when the caller holds the lock (its owner is dead).
-        Conflict otherwise, and while the run is held. ``on_conflict`` (`stores.effects.OnConflict`) is kept with the
-        run: what its effects do where they meet another request than the recorded one; None leaves it as it was."""
-        ...
-
-    def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
-        """Log a step, or a further attempt of it, as running. Durable before its node's code is called."""
-        ...
-
-    def commit_step(self, commit: StepCommit) -> Header:
-        """One transaction: the step completed with its output, its checkpoint, the thread's and the run's head,
-        the run's new status, an opened approval, the next step running, and the business statements executed, each
-        entered as a done effect. Invalid, and nothing written, for a statement that fails or touches our tables."""
-        ...
-
-    def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
-        """Log an attempt as failed; ``run_status`` ("failed", "cancelled", "paused") also ends or stops the run,
-        in the same transaction. ``step.next_attempt_at`` persists a retry's wait."""
-        ...
+class EffectLedger(Protocol):
+    """The part of a RunStore that keeps what its runs ask of the world outside, and what they complete in parts."""
 
     def commit_substep(self, commit: StepCommit) -> Header:
         """One transaction: a part of the running node completed with its output (``step.substep`` names it), and a
@@ -166,12 +124,68 @@ class RunStore(Store, Writer, Protocol):
         """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
         ...
 
-    def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:
-        """Set the run's status without a checkpoint: paused, cancelled, failed, completed."""
+
+@runtime_checkable
+class RunStore(Store, Writer, Supervised, EffectLedger, Protocol):
+    """A store the embedded executor can run in, with its records: definitions, runs, the step log, approvals.
+
+    Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
+    (run, token) raises LeaseLost when the token is no longer the newest; how tokens come about is
+    `stores.supervision.Supervised`. Exactly one run per thread is active (pending, running, waiting, paused, crashed);
+    creating a second raises Conflict naming the first.
+    """
+
+    def put_definition(self, definition: Definition) -> None:
+        """Keep it under its hash; idempotent. Conflict when the same workflow and version has another body."""
+        ...
+
+    def definition(self, hash: str) -> Definition: ...
+
+    def registered(self, workflow_id: str, version: str) -> Definition | None:
+        """The one definition of that workflow and version, None when there is none."""
+        ...
+
+    def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
+        """Insert a pending run; ``first`` is a new thread's input checkpoint, in the same transaction."""
+        ...
+
+    def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
+        """Log a step, or a further attempt of it, as running. Durable before its node's code is called."""
+        ...
+
+    def commit_step(self, commit: StepCommit) -> Header:
+        """One transaction: the step completed with its output, its checkpoint, the thread's and the run's head,
+        the run's new status, an opened approval, the next step running, and the business statements executed, each
+        entered as a done effect. Invalid, and nothing written, for a statement that fails or touches our tables."""
+        ...
+
+    def fail_step(
+        self,
+        run_id: str,
+        token: int,
+        step: StepRecord,
+        *,
+        run_status: str | None = None,
+        case: Approval | None = None,
+    ) -> None:
+        """Log an attempt as failed, or abandoned; ``run_status`` ("failed", "cancelled", "paused", "crashed") also
+        ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a retry's wait.
+
+        ``case`` is put into the inbox with it; with "crashed" its kind is what holds the run until it is resolved."""
+        ...
+
+    def finish(
+        self, run_id: str, token: int, status: str, error: str | None = None, *, case: Approval | None = None
+    ) -> Run:
+        """Set the run's status without a checkpoint: paused, cancelled, failed, completed, crashed.
+
+        A run that was asked to cancel meanwhile is cancelled instead of paused. ``case`` as in ``fail_step``."""
         ...
 
     def requeue(self, run_id: str, until: str | None) -> Run:
-        """paused, crashed or failed → pending, with a new stop condition. Conflict from any other status."""
+        """paused, crashed or failed → pending, with a new stop condition; a failed run's open case is withdrawn.
+
+        Conflict from any other status, and for a run that is held."""
         ...
 
     def request(self, run_id: str, what: str) -> Run:
@@ -196,7 +210,7 @@ class RunStore(Store, Writer, Protocol):
         ...
 
     def approvals(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
-        """Oldest first."""
+        """Oldest first, of the kinds that are answered: `stores.runs.QUESTIONS`."""
         ...
 
     def answer(self, approval_id: str, answer: object, by: str, *, reject: bool = False) -> Header:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from stores.effects import EffectCall
+from stores.effects import HOLDS, EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
 
 
@@ -29,6 +29,9 @@ class RunStatus:
     ACTIVE: Final = frozenset({PENDING, RUNNING, WAITING, PAUSED, CRASHED})
     TERMINAL: Final = frozenset({COMPLETED, CANCELLED})
 
+
+QUESTIONS: Final = ("approval", "question", *HOLDS)
+"""The kinds of an inbox entry that an answer is given to; of the others the run is decided about."""
 
 _SHOWN: Final[Mapping[str, str]] = {RunStatus.WAITING: Status.WAITING, RunStatus.COMPLETED: Status.DONE}
 
@@ -56,8 +59,9 @@ class Definition:
 class Run:
     """One execution of a thread. ``base`` is where it started, ``head`` its newest checkpoint.
 
-    ``until`` is a node before which the run pauses; ``token`` the fencing token of its present owner. A crashed run
-    with a ``hold_reason`` (the kind of its open question) goes on only once that is resolved.
+    ``until`` is where the run pauses, as the user wrote it; ``token`` the fencing token of its present owner. A
+    crashed run with a ``hold_reason`` (the kind of its open question) goes on only once that is resolved.
+    ``lease_left`` is in seconds, at the time of reading, 0 once it is over; None where nobody runs it.
     """
 
     run_id: str
@@ -79,6 +83,14 @@ class Run:
     created: datetime | None = None
     started: datetime | None = None
     ended: datetime | None = None
+    boot_id: str | None = None
+    lease_left: float | None = field(default=None, compare=False)
+    beat: datetime | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its status in the words of `stores.model.Status`, as listings and events name it."""
+        return Status.HELD if self.hold_reason and self.status == RunStatus.CRASHED else shown(self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +134,9 @@ class Approval:
     """A question to a human. ``status``: open, answered, expired, withdrawn.
 
     ``kind``: "approval" of a human task, "question" about a step that was running when its process died, or one of
-    `stores.effects.HOLDS`: its run is held until it is answered.
+    `stores.effects.HOLDS`: its run is held until it is answered; or one of `stores.supervision.Case`, of which the run
+    itself is decided about. After ``due`` the ``on_timeout`` of an approval says what happens: wait (nothing), reject,
+    fail.
     In a LangGraph store it is an interrupt of an unfinished task; ``id`` and ``turn`` are the interrupt's. A copied
     thread has its questions under the same ids.
     """
@@ -142,6 +156,8 @@ class Approval:
     answered: datetime | None = None
     kind: str = "approval"
     turn: int = 0
+    due: datetime | None = None
+    on_timeout: str = "wait"
 
 
 @dataclass(frozen=True, slots=True)

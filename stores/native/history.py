@@ -27,6 +27,7 @@ from stores.native.database import Database
 from stores.native.past import NativePast
 from stores.native.rows import (
     ACTIVE_RUN,
+    ASKED,
     HEADER_COLUMNS,
     RUN_SHOWN,
     WENT_ON,
@@ -39,6 +40,7 @@ from stores.native.rows import (
     open_questions,
     run_statuses,
 )
+from stores.native.supervision import NativeSupervision
 from stores.native.tasks import tasks_at
 from stores.rereading import rereading
 
@@ -49,7 +51,8 @@ CAPABILITIES: Final = frozenset({Capability.WRITE, Capability.FORK, Capability.R
 _THREADS: Final = f"""
 SELECT {HEADER_COLUMNS},
        EXISTS (SELECT 1 FROM inbox i
-               WHERE i.thread_id = t.thread_id AND i.checkpoint_id = t.head AND i.status = 'open'),
+               WHERE i.thread_id = t.thread_id AND i.checkpoint_id = t.head AND i.status = 'open'
+                 AND i.{ASKED}),
        (SELECT {RUN_SHOWN} FROM runs r
         WHERE r.thread_id = t.thread_id AND (r.head = t.head OR r.status IN {ACTIVE_RUN})
         ORDER BY r.created_at DESC, r.rowid DESC LIMIT 1),
@@ -70,7 +73,7 @@ WHERE c.thread_id = ? AND c.seq < ? ORDER BY c.seq DESC LIMIT ?
 _PAST_THE_LAST: Final = 2**63 - 1
 
 
-class NativeHistory(NativePast):
+class NativeHistory(NativePast, NativeSupervision):
     """Listing, loading, appending and forking, wherever the tables lie."""
 
     @rereading

@@ -17,14 +17,14 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native import effect_rows
 from stores.native.base import NativeBase
 from stores.native.database import Database
-from stores.native.rows import from_micros, from_text, header_at, insert_checkpoint, now, to_micros, to_text
+from stores.native.rows import ASKED, from_micros, from_text, header_at, insert_checkpoint, now, to_micros, to_text
 from stores.points import point
 from stores.rereading import rereading
-from stores.runs import Approval
+from stores.runs import QUESTIONS, Approval
 
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "id, thread_id, checkpoint_id, node, prompt, response_schema, status, created_at, run_id, answer, answered_by,"
-    " answered_at, kind"
+    " answered_at, kind, due_at, on_timeout"
 )
 
 
@@ -36,11 +36,11 @@ class NativeInbox(NativeBase):
         """Oldest first; ``status`` None gives all."""
         with self._reading() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM inbox WHERE (?1 IS NULL OR thread_id = ?1) AND (?2 IS NULL OR status = ?2)"
-                " ORDER BY created_at, rowid",
+                f"SELECT {COLUMNS} FROM inbox WHERE (?1 IS NULL OR thread_id = ?1) AND (?2 IS NULL OR status = ?2)"
+                f" AND {ASKED} ORDER BY created_at, rowid",
                 (thread, status),
             ).fetchall()
-        return tuple(_approval_of(row) for row in rows)
+        return tuple(approval_of(row) for row in rows)
 
     def answer(self, approval_id: str, answer: object, by: str, *, reject: bool = False) -> Header:
         """Record it once, and make the waiting run pending. A rejection becomes ``{"approved": false, "reason": …}``.
@@ -51,12 +51,12 @@ class NativeInbox(NativeBase):
         with self._writing() as db:
             row = db.execute(
                 "UPDATE inbox SET status = 'answered', answer = ?, answered_by = ?, answered_at = ?"
-                f" WHERE id = ? AND status = 'open' RETURNING {_COLUMNS}",
+                f" WHERE id = ? AND status = 'open' AND {ASKED} RETURNING {COLUMNS}",
                 (to_text(value, "answer"), by, to_micros(now()), approval_id),
             ).fetchone()
             if row is None:
-                raise _not_open(db, approval_id)
-            asked = _approval_of(row)
+                raise not_open(db, approval_id)
+            asked = approval_of(row)
             point("native.answered")
             if asked.kind in HOLDS:
                 effect_rows.resolve(db, asked.id, value)
@@ -70,11 +70,11 @@ def insert_approval(db: Database, asked: Approval) -> None:
     """Open a question; part of the transaction that suspends the run."""
     db.execute(
         "INSERT INTO inbox (id, kind, run_id, thread_id, checkpoint_id, node, prompt, response_schema, status,"
-        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)",
+        " created_at, due_at, on_timeout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)",
         (
             asked.id, asked.kind, asked.run_id, asked.thread, asked.checkpoint, asked.node,
             to_text(asked.prompt, "prompt"), None if asked.schema is None else to_text(dict(asked.schema), "schema"),
-            to_micros(asked.since or now()),
+            to_micros(asked.since or now()), to_micros(asked.due), asked.on_timeout,
         ),
     )  # fmt: skip
 
@@ -149,11 +149,15 @@ def _wake(db: Database, asked: Approval, checkpoint: str, value: Value) -> None:
     )
 
 
-def _not_open(db: Database, approval_id: str) -> StoreError:
-    row = db.execute("SELECT status, answered_by, answered_at FROM inbox WHERE id = ?", (approval_id,)).fetchone()
+def not_open(db: Database, approval_id: str) -> StoreError:
+    row = db.execute("SELECT status, answered_by, answered_at, kind FROM inbox WHERE id = ?", (approval_id,)).fetchone()
     if row is None:
-        return NotFound(f"no question {approval_id}", hint="List them with `tt-debug approvals`.")
-    status, by, at = row
+        return NotFound(f"no question {approval_id}", hint="List them with `tt-debug inbox`.")
+    status, by, at, kind = row
+    if status == "open":
+        asks = "an answer" if kind in QUESTIONS else "a decision"
+        how = "answer" if kind in QUESTIONS else "resolve"
+        return Conflict(f"{approval_id} asks for {asks}", hint=f"Give it with `tt-debug {how}`.")
     if status == "answered":
         when = from_micros(at)
         said = f"was already answered by {by}" + (f" at {when:%Y-%m-%d %H:%M:%S} UTC" if when else "")
@@ -162,9 +166,9 @@ def _not_open(db: Database, approval_id: str) -> StoreError:
     return Conflict(f"{approval_id} {said}", hint="Resume the thread to go on with what is recorded.")
 
 
-def _approval_of(row: tuple[Value, ...]) -> Approval:
-    id, thread, checkpoint, node, prompt, schema, status, since, run_id, answer, by, at, kind = row
+def approval_of(row: tuple[Value, ...]) -> Approval:
+    id, thread, checkpoint, node, prompt, schema, status, since, run_id, answer, by, at, kind, due, timeout = row
     return Approval(
         id, thread, "", checkpoint, node, from_text(prompt), from_text(schema), status, from_micros(since), run_id,
-        from_text(answer), by, from_micros(at), kind,
+        from_text(answer), by, from_micros(at), kind, 0, from_micros(due), timeout or "wait",
     )  # fmt: skip

@@ -31,9 +31,11 @@ WENT_ON: Final = (
     "EXISTS (SELECT 1 FROM checkpoints k WHERE k.parent_id = c.checkpoint_id AND k.thread_id = c.thread_id"
     " AND k.parent_thread IS NULL AND k.source NOT IN ('edit', 'fork'))"
 )
-ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
+# What an answer is given to; of the others the run is decided about.
+ASKED: Final = "kind IN ('approval', 'question', 'unknown_effect', 'effect_conflict')"
 # A run that is held is shown as such: it goes on only once its question is resolved.
 RUN_SHOWN: Final = "CASE WHEN r.status = 'crashed' AND r.hold_reason IS NOT NULL THEN 'held' ELSE r.status END"
+ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 # Of a checkpoint's meta these have columns of their own.
 _META_COLUMNS: Final[Mapping[str, type]] = {"run_id": str, "workflow_hash": str, "visit": int}
 
@@ -145,7 +147,9 @@ def run_statuses(db: Database, thread: str) -> dict[str, str]:
 
 def open_questions(db: Database, thread: str) -> frozenset[str]:
     """The checkpoints of a thread at which a human is asked."""
-    found = db.execute("SELECT checkpoint_id FROM inbox WHERE thread_id = ? AND status = 'open'", (thread,))
+    found = db.execute(
+        f"SELECT checkpoint_id FROM inbox WHERE thread_id = ? AND status = 'open' AND {ASKED}", (thread,)
+    )
     return frozenset(row[0] for row in found)
 
 
@@ -233,10 +237,14 @@ def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
         "meta": to_text(meta, "meta"),
         **named,
     }
-    # Over the record, its state and the parent's checksum, so that a changed ancestor shows.
-    content = json.dumps([*record.values(), hashlib.sha256(state).hexdigest(), parent.checksum])
-    checksum = hashlib.sha256(content).hexdigest()
+    checksum = checksum_of(tuple(record.values()), state, parent.checksum)
     return {**record, "status": new.status, "size": len(state), "checksum": checksum, "state": state.decode()}
+
+
+def checksum_of(record: Sequence[Value], state: bytes, parent: str) -> str:
+    """Over the record's columns, its state and the parent's checksum, so that a changed ancestor shows."""
+    content = json.dumps([*record, hashlib.sha256(state).hexdigest(), parent])
+    return hashlib.sha256(content).hexdigest()
 
 
 def _step_of(new: NewCheckpoint, parent: _Parent) -> int:

@@ -1,6 +1,7 @@
 """The executor's records in the native tables: runs and their step log.
 
-Owns every transition of a run, each decided by a WHERE clause inside one transaction; approvals are in `inbox`.
+Owns what a run's owner does, each transition decided by a WHERE clause inside one transaction. How a run gets an
+owner, and what is held, is `supervision`; approvals are in `inbox`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
+from stores.native.lease_clock import LeaseClock, lease_clock
 from stores.native.rows import from_micros, header_at, insert_checkpoint, now, to_micros
 from stores.points import point
 from stores.rereading import rereading
-from stores.runs import Run, RunStatus, StepCommit, StepRecord
+from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 
 _RUN: Final = (
     "run_id, thread_id, workflow_hash, status, mode, business_id, base, head, until, token, owner, owner_pid,"
-    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at"
+    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at, boot_id, lease_until, beat_at"
 )
 _ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 _ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
@@ -44,22 +46,6 @@ class NativeRuns(NativeDefinitions, NativeInbox):
             _insert_run(db, run, head[0])
             point("native.run-created")
             return run_at(db, run.run_id)
-
-    def claim(self, run_id: str, owner: str, pid: int, on_conflict: str | None = None) -> Run:
-        """Take the run for ``owner``; the caller holds the run's kernel lock."""
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE runs SET token = token + 1, status = 'running', owner = ?, owner_pid = ?,"
-                " recoveries = recoveries + CASE WHEN status IN ('running', 'crashed') THEN 1 ELSE 0 END, error = NULL,"
-                " requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?),"
-                " on_conflict = coalesce(?, on_conflict)"
-                " WHERE run_id = ? AND status IN ('pending', 'paused', 'crashed', 'running') AND hold_reason IS NULL",
-                (owner, pid, to_micros(now()), on_conflict, run_id),
-            )
-            if done.rowcount != 1:
-                raise _refused(db, run_id, "be run")
-            point("native.claimed")
-            return run_at(db, run_id)
 
     def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log the attempt; an earlier one of the run that is still logged as running was abandoned."""
@@ -92,20 +78,30 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 point("native.run-moved")
             return header_at(db, header.ref.thread, header.ref.id)
 
-    def fail_step(self, run_id: str, token: int, step: StepRecord, *, run_status: str | None = None) -> None:
+    def fail_step(
+        self,
+        run_id: str,
+        token: int,
+        step: StepRecord,
+        *,
+        run_status: str | None = None,
+        case: Approval | None = None,
+    ) -> None:
         """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
         with self._writing() as db, fenced(db, run_id, token) as thread:
             (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             step_rows.end(db, step, Ref(thread, "", ""), head, token)
             point("native.step-failed")
             if run_status is not None:
-                move(db, run_id, run_status, None, step.error)
+                move(db, run_id, run_status, None, step.error, case)
 
-    def finish(self, run_id: str, token: int, status: str, error: str | None = None) -> Run:
+    def finish(
+        self, run_id: str, token: int, status: str, error: str | None = None, *, case: Approval | None = None
+    ) -> Run:
         """Set the status and let go of the run."""
         with self._writing() as db:
             with fenced(db, run_id, token):
-                move(db, run_id, status, None, error)
+                move(db, run_id, status, None, error, case)
             return run_at(db, run_id)
 
     def requeue(self, run_id: str, until: str | None) -> Run:
@@ -119,7 +115,8 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 (until, run_id, thread, run_id),
             )
             if done.rowcount != 1:
-                raise _busy(db, thread, run_id) or _refused(db, run_id, "go on")
+                raise _busy(db, thread, run_id) or refused(db, run_id, "go on")
+            withdraw(db, run_id)
             return run_at(db, run_id)
 
     def request(self, run_id: str, what: str) -> Run:
@@ -153,7 +150,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 (run_id,),
             )
         if moved.rowcount != 1:
-            raise _refused(db, run_id, what)
+            raise refused(db, run_id, what)
 
     @rereading
     def run(self, run_id: str) -> Run:
@@ -169,7 +166,8 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 f"SELECT {_RUN} FROM runs WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY created_at DESC, rowid DESC",
                 (thread,),
             ).fetchall()
-        return tuple(_run_of(row) for row in rows)
+            clock = lease_clock(db)
+        return tuple(_run_of(row, clock) for row in rows)
 
     @rereading
     def substeps(self, ref: Ref) -> Mapping[str, Value]:
@@ -206,15 +204,32 @@ def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
     yield row[0]
 
 
-def move(db: Database, run_id: str, status: str, head: str | None, error: str | None) -> None:
-    """The run's status and head; whoever leaves "running" lets go of it."""
+def move(
+    db: Database,
+    run_id: str,
+    status: str,
+    head: str | None,
+    error: str | None,
+    case: Approval | None = None,
+) -> None:
+    """The run's status and head; whoever leaves "running" lets go of it. A request to cancel wins over a pause."""
+    asked = db.execute("SELECT requested FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    if status in (RunStatus.PAUSED, RunStatus.WAITING) and asked is not None and asked[0] == "cancel":
+        status = RunStatus.CANCELLED
     running = status == RunStatus.RUNNING
+    held = case.kind if case is not None and status == RunStatus.CRASHED else None
     db.execute(
-        "UPDATE runs SET status = ?, head = coalesce(?, head), error = ?, ended_at = ?,"
-        " requested = CASE WHEN ? THEN requested END, owner = CASE WHEN ? THEN owner END,"
-        " owner_pid = CASE WHEN ? THEN owner_pid END WHERE run_id = ?",
-        (status, head, error, to_micros(now()) if status in _ENDED else None, running, running, running, run_id),
+        "UPDATE runs SET status = ?, head = coalesce(?, head), error = ?, ended_at = ?, hold_reason = ?"
+        " WHERE run_id = ?",
+        (status, head, error, to_micros(now()) if status in _ENDED else None, held, run_id),
     )
+    if not running:
+        db.execute(
+            "UPDATE runs SET requested = NULL, owner = NULL, owner_pid = NULL, lease_until = NULL WHERE run_id = ?",
+            (run_id,),
+        )
+    if case is not None:
+        insert_approval(db, case)
     if status == RunStatus.CANCELLED:
         withdraw(db, run_id)
         step_rows.abandon(db, run_id)
@@ -224,7 +239,7 @@ def let_go(db: Database, run_id: str, hold_reason: str, error: str | None) -> No
     """Nobody runs it until its question, of the kind ``hold_reason``, is resolved."""
     db.execute(
         "UPDATE runs SET status = 'crashed', hold_reason = ?, error = ?, owner = NULL, owner_pid = NULL,"
-        " requested = NULL WHERE run_id = ?",
+        " lease_until = NULL, requested = NULL WHERE run_id = ?",
         (hold_reason, error, run_id),
     )
 
@@ -264,13 +279,14 @@ def _busy(db: Database, thread: str, run_id: str) -> StoreError | None:
     return Conflict(f"run {row[0]} of thread {thread!r} is {row[1]}", hint="Resume that run, or cancel it first.")
 
 
-def _refused(db: Database, run_id: str, what: str) -> StoreError:
+def refused(db: Database, run_id: str, what: str) -> StoreError:
+    """Why a run cannot do what was asked of it. Raises NotFound."""
     found = run_at(db, run_id)
     if found.hold_reason is not None:
         asked = db.execute("SELECT id FROM inbox WHERE run_id = ? AND status = 'open'", (run_id,)).fetchone()
         return Conflict(
             f"run {run_id} of thread {found.thread!r} is held ({found.hold_reason}) and cannot {what}",
-            hint=f"Resolve {asked[0]} first." if asked else "Resolve its question first.",
+            hint=f"Decide {asked[0]} first." if asked else "Look into the inbox.",
         )
     hint = "Answer its question first." if found.status == RunStatus.WAITING else "Fork the thread to go on from it."
     return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
@@ -309,17 +325,19 @@ def run_at(db: Database, run_id: str) -> Run:
     row = db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         raise NotFound(f"no run {run_id}", hint="List the runs with `tt-debug runs`.")
-    return _run_of(row)
+    return _run_of(row, lease_clock(db))
 
 
-def _run_of(row: tuple[Value, ...]) -> Run:
+def _run_of(row: tuple[Value, ...], clock: LeaseClock) -> Run:
     (
         run_id, thread, workflow_hash, status, mode, business_id, base, head, until, token, owner, pid, requested,
-        recoveries, hold, error, created, started, ended,
+        recoveries, hold, error, created, started, ended, boot, lease, beat,
     ) = row  # fmt: skip
+    left = clock.left(boot, lease) if status == RunStatus.RUNNING else None
     return Run(
         run_id, thread, workflow_hash, status, mode, business_id, _ref(thread, base), _ref(thread, head), until, token,
         owner, pid, requested, recoveries, hold, error, from_micros(created), from_micros(started), from_micros(ended),
+        boot, left, from_micros(beat),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from stores.model import Header, Interrupt, Ref, Status, Task, Value, Write
 from stores.native.database import Database
-from stores.native.rows import from_text, to_text
+from stores.native.rows import ASKED, from_text, to_text
 from stores.native.schema import version_of
 
 _SHOWN = {
@@ -54,7 +54,8 @@ def _task_of(row: tuple[Value, ...]) -> Task:
 def _questions(db: Database, header: Header) -> list[tuple[Value, ...]]:
     return db.execute(
         "SELECT id, node, prompt, response_schema, status, answer FROM inbox"
-        " WHERE thread_id = ? AND checkpoint_id = ? AND status IN ('open', 'answered') ORDER BY created_at, id",
+        f" WHERE thread_id = ? AND checkpoint_id = ? AND status IN ('open', 'answered') AND {ASKED}"
+        " ORDER BY created_at, id",
         (header.ref.thread, header.ref.id),
     ).fetchall()
 

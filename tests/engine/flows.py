@@ -14,6 +14,7 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run
+from stores.supervision import Takeover
 from tt_debug.engine.effects import Entry
 from tt_debug.engine.events import Event
 from tt_debug.engine.load import load_workflow
@@ -89,7 +90,9 @@ class Bench:
         on_conflict: str | None = None,
     ) -> Ending:
         """Claim the run and run it until it stops."""
-        run = self.store.claim(run_id, "test", 1, on_conflict)
+        before = self.store.run(run_id)
+        takeover = Takeover(before.token, "the test says so")
+        run = self.store.claim(run_id, "test", 1, on_conflict, takeover=takeover)
         around = Surroundings(self.store, self.events.append, self.stop, self.clock)
         return Runner(run, self.workflow, Orders(until, single_step), around).go()
 

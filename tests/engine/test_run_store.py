@@ -13,6 +13,7 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore
 from stores.runs import Approval, Definition, Run, RunStatus, StepCommit, StepRecord
+from stores.supervision import Takeover
 from tests.engine.flows import Bench, bench, python
 
 
@@ -79,7 +80,7 @@ def test_a_forks_run_inherits_the_business_id(on: Bench) -> None:
 def test_every_claim_raises_the_token_and_old_tokens_write_nothing(on: Bench) -> None:
     on.start({})
     first = on.store.claim("run-t", "one", 11)
-    second = on.store.claim("run-t", "two", 22)
+    second = on.store.claim("run-t", "two", 22, takeover=Takeover(1, "it is gone"))
     assert (first.token, second.token, second.owner, second.owner_pid) == (1, 2, "two", 22)
     assert second.recoveries == 1
     writes: list[Callable[[], object]] = [

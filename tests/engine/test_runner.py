@@ -12,6 +12,7 @@ from stores.errors import Conflict, Invalid, LeaseLost
 from stores.ids import new_id
 from stores.model import Change, NewCheckpoint, Ref
 from stores.runs import RunStatus, StepRecord
+from stores.supervision import Takeover
 from tests.engine.flows import Bench, bench, python
 
 HUMAN = {"id": "ask", "type": "human_task", "prompt": "Go to {city}?"}
@@ -410,11 +411,11 @@ def test_a_run_that_was_taken_over_writes_nothing_more(tmp_path: Path) -> None:
     def steal(event: Any) -> None:
         on.events.append(event)
         if event.kind == "step_started" and on.store.run("run-t").token == 1:
-            on.store.claim("run-t", "thief", 2)
+            on.store.claim("run-t", "thief", 2, takeover=Takeover(1, "theft"))
 
     on.events = _Hooked(steal)
     ending = on.go()
-    assert ending.status == "running"
+    assert ending.status == "lost"
     assert "took the run over" in (ending.error or "")
     assert [header.step for header in on.store.headers("t").items] == [-1]
     with pytest.raises(LeaseLost):

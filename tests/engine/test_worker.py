@@ -17,7 +17,7 @@ from stores.errors import Conflict, NotFound, Unsupported
 from stores.runs import RunStatus
 from tests.engine.flows import Bench, bench
 from tt_debug.engine.events import Event
-from tt_debug.engine.recover import RunLock, is_alive
+from tt_debug.engine.ownership import RunLock, is_alive, lock_path
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.errors import UsageError
 
@@ -85,7 +85,7 @@ def test_a_run_that_is_killed_is_resumed_at_once_by_another_process(abcd: Bench)
     assert abcd.events[-1].fields["status"] == "crashed"
     found = abcd.store.run("run-t")
     assert found.status == RunStatus.RUNNING
-    assert not is_alive(abcd.store.info.path or "", found)
+    assert not is_alive(abcd.store, found)
     (abcd.folder / "die").unlink()
     assert run(abcd).status == "done"
     assert (abcd.folder / "ran.txt").read_text() == "ABC" + "CD"
@@ -119,9 +119,9 @@ def test_a_child_that_exits_without_a_word(tmp_path: Path) -> None:
 
 def test_a_run_that_is_being_run_is_refused(abcd: Bench) -> None:
     abcd.start({})
-    with RunLock(abcd.store.info.path or "", "run-t") as lock:
+    with RunLock(lock_path(abcd.store, "run-t", 1)) as lock:
         assert lock.acquire()
-        with pytest.raises(Conflict, match="is being run by process"):
+        with pytest.raises(Conflict, match="is being run by another process"):
             run(abcd)
     assert abcd.store.run("run-t").token == 0
 

@@ -10,7 +10,8 @@ Kinds and their fields (all have ``run``, ``thread`` and ``at``):
     log            node, text               what the node said through ``ctx.log``
     output         stream, text             what the user's code printed
     waiting        node, approval, prompt, ns
-    run_ended      status, head, error      always the last; status as in `stores.model.Status`
+    run_ended      status, head, error      always the last; status as in `stores.model.Status`,
+                   or "lost": another process took the run over
 """
 
 from __future__ import annotations

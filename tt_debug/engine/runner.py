@@ -12,7 +12,7 @@ from typing import Final
 
 from stores.effects import EffectCall
 from stores.errors import Conflict, Invalid, LeaseLost, StoreError
-from stores.model import Header, Ref, Status
+from stores.model import Header, Ref
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
 from tt_debug.engine.context import Context
@@ -24,7 +24,7 @@ from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.traces import storable, trace_lines
-from tt_debug.engine.transitions import STATUS, Ended, Question, Transitions
+from tt_debug.engine.transitions import LOST, STATUS, Ended, Question, Transitions
 from tt_debug.engine.workflow import HumanNode, Node, Workflow
 
 _SLICE: Final = 0.25  # seconds of a wait after which a request to stop is looked for
@@ -36,7 +36,7 @@ INTERRUPTED: Final = ("retry", "skip", "fail")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended. ``status`` is a `stores.model.Status`."""
+    """How a run ended. ``status`` is a `stores.model.Status`, or LOST."""
 
     status: str
     head: Ref
@@ -62,7 +62,7 @@ class Runner:
             ending = Ending(STATUS[end.status], self._on.place.head, end.error)
         except LeaseLost as lost:
             # Another process goes on with it: this one knows nothing about the run any more.
-            ending = Ending(Status.RUNNING, self._on.place.head, f"another process took the run over: {lost}")
+            ending = Ending(LOST, self._on.place.head, f"another process took the run over: {lost}")
         self._on.tell("run_ended", status=ending.status, head=ending.head.id, error=ending.error)
         return ending
 

@@ -33,6 +33,9 @@ STATUS: Final[Mapping[str, str]] = {
 }
 """A run's last status as listings and events name it."""
 
+LOST: Final = "lost"
+"""How a run ends for a process that another one took it over from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -85,6 +88,8 @@ class Transitions:
     def load(self) -> tuple[Header, tuple[StepRecord, ...]]:
         """Stand on the thread's head; its header and the run's log so far."""
         checkpoint = self._store.load(self._store.head(self.run.thread))
+        # After the head was read: who was stopped and taken over in between must not tell of the other's head.
+        self._store.owned(self.run.run_id, self.run.token)
         header = checkpoint.header
         step = -1 if header.step is None else header.step
         if header.meta.get("inside"):  # a part of the next node's step stands here
@@ -110,7 +115,7 @@ class Transitions:
 
     def stop_before(self, node: str, steps: int = 0) -> str | None:
         """The status that the run stops with before ``node``, None to go on. ``steps`` are those done until then."""
-        requested = self._store.run(self.run.run_id).requested
+        requested = self._store.owned(self.run.run_id, self.run.token).requested
         if requested == "cancel":
             return RunStatus.CANCELLED
         if requested == "pause" or self._around.stop.asked or node == self._orders.until:
@@ -119,9 +124,9 @@ class Transitions:
 
     def finish(self, status: str, error: str | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
-        self._store.finish(self.run.run_id, self.run.token, status, error)
+        run = self._store.finish(self.run.run_id, self.run.token, status, error)
         point("run.finished")
-        raise Ended(status, error)
+        raise Ended(run.status, error)
 
     def ledger(self, record: StepRecord) -> Ledger:
         """The effects of the attempt."""
@@ -193,7 +198,7 @@ class Transitions:
             next=list(header.next),
         )
         if upcoming is None:
-            raise Ended(status)
+            raise Ended(self._status_after(status))
         return upcoming
 
     def suspend(self, record: StepRecord, question: Question) -> NoReturn:
@@ -218,8 +223,15 @@ class Transitions:
         )  # fmt: skip
         point("run.suspended")
         self.place = Place(header.ref, self.place.step + 1, self.place.state)
+        if self._status_after(RunStatus.WAITING) == RunStatus.CANCELLED:
+            raise Ended(RunStatus.CANCELLED)
         self.tell("waiting", node=record.node, approval=approval.id, prompt=question.prompt, ns="")
         raise Ended(RunStatus.WAITING)
+
+    def _status_after(self, asked: str) -> str:
+        """The status that a commit left: a request to cancel, made while it was, wins over stopping otherwise."""
+        run = self._store.run(self.run.run_id)
+        return RunStatus.CANCELLED if run.status == RunStatus.CANCELLED else asked
 
     def failed(self, record: StepRecord, failure: Failure, retry_in: float | None) -> StepRecord:
         """Log a failed attempt. Gives it back with the time of the next one; raises Ended when it was the last."""

@@ -11,16 +11,15 @@ import os
 import signal
 import sys
 import threading
-import time
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from stores import errors as store_errors
-from stores.errors import Conflict, StoreError
+from stores.errors import StoreError
+from stores.leases import LEASE_SECONDS
 from stores.model import Ref, Status, Value
 from tt_debug import errors as debugger_errors
 from tt_debug.engine.child import run_child
@@ -31,10 +30,6 @@ from tt_debug.errors import ChildFailed, DebuggerError, UsageError
 
 if TYPE_CHECKING:
     from stores.protocol import RunStore
-    from tt_debug.engine.recover import RunLock
-
-_LOCK_ATTEMPTS: Final = 20  # somebody who looks whether the run is alive holds its lock for a moment
-_LOCK_PAUSE: Final = 0.01  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,8 @@ class WorkflowJob:
 
     The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
     for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
-    that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`.
+    that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`. ``lease``
+    is for how many seconds without a sign of life nobody else takes the run.
     """
 
     store_url: str
@@ -53,6 +49,7 @@ class WorkflowJob:
     folder: str | None = None
     linger: float = 5.0
     on_conflict: str | None = None
+    lease: float = LEASE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,39 +179,26 @@ def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> Non
     from stores.registry import open_store
     from tt_debug.engine.load import load_body
     from tt_debug.engine.nodes import look_beside
-    from tt_debug.engine.recover import RunLock
+    from tt_debug.engine.ownership import Heartbeat, claimed
     from tt_debug.engine.runner import Runner
 
     store = _executor(open_store(job.store_url, read_only=False), job.store_url)
     try:
-        with RunLock(store.info.path or job.store_url, job.run_id) as lock:
-            run = store.run(job.run_id)
-            if not _locked(lock):
-                raise Conflict(
-                    f"run {job.run_id} of {run.thread!r} is being run by process {run.owner_pid}",
-                    hint="wait for it, pause or cancel it",
-                )
-            definition = store.definition(run.workflow_hash)
-            workflow = load_body(definition.body, definition.origin)
-            if job.until is not None and workflow.node(job.until) is None:
-                raise UsageError(
-                    f"{workflow.workflow_id} {workflow.version} has no node {job.until!r} to stop before",
-                    hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
-                )
-            origin = Path(definition.origin).parent if definition.origin else None
-            look_beside(job.folder or (str(origin) if origin else None))
-            run = store.claim(job.run_id, uuid.uuid4().hex, os.getpid(), job.on_conflict)
-            Runner(run, workflow, Orders(job.until, job.single_step), Surroundings(store, tell, stop, Clock())).go()
+        run = store.run(job.run_id)
+        definition = store.definition(run.workflow_hash)
+        workflow = load_body(definition.body, definition.origin)
+        if job.until is not None and workflow.node(job.until) is None:
+            raise UsageError(
+                f"{workflow.workflow_id} {workflow.version} has no node {job.until!r} to stop before",
+                hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
+            )
+        origin = Path(definition.origin).parent if definition.origin else None
+        look_beside(job.folder or (str(origin) if origin else None))
+        taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
+        with taken as mine, Heartbeat(store, mine, job.lease):
+            Runner(mine, workflow, Orders(job.until, job.single_step), Surroundings(store, tell, stop, Clock())).go()
     finally:
         store.close()
-
-
-def _locked(lock: RunLock) -> bool:
-    for _ in range(_LOCK_ATTEMPTS):
-        if lock.acquire():
-            return True
-        time.sleep(_LOCK_PAUSE)
-    return False
 
 
 def _executor(store: object, url: str) -> RunStore:

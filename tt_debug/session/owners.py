@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
-from stores.errors import NotFound
+from stores.errors import LeaseLost, NotFound
 from stores.model import Checkpoint, Header, Ref, Status
 from stores.protocol import RunStore, Store
 from stores.runs import Run, RunStatus
-from tt_debug.engine import recover
+from tt_debug.engine import ownership, recover
 
 
 def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
-    """Newest first. A run whose owner's kernel lock is free is crashed, whatever its row says."""
-    path = store.info.path or ""
+    """Newest first. A run whose owner is gone, or has no lease any more, is crashed, whatever its row says."""
     return tuple(
         replace(run, status=RunStatus.CRASHED)
-        if run.status == RunStatus.RUNNING and not recover.is_alive(path, run)
+        if run.status == RunStatus.RUNNING and not ownership.is_alive(store, run)
         else run
         for run in store.runs(thread)
     )
@@ -44,17 +44,15 @@ def loaded(store: Store, ref: Ref) -> Checkpoint:
 
 def settle(store: RunStore, thread: str) -> None:
     """Record a run whose owner died as crashed, so that its thread can be edited. A living run is left alone."""
-    path = store.info.path or ""
     for run in store.runs(thread):
-        if run.status == RunStatus.RUNNING:
-            with recover.RunLock(path, run.run_id) as lock:
-                if lock.acquire():
-                    store.finish(run.run_id, run.token, RunStatus.CRASHED)
+        if run.status == RunStatus.RUNNING and not ownership.is_alive(store, run):
+            with suppress(LeaseLost):  # somebody took it over since: it is alive
+                store.finish(run.run_id, run.token, RunStatus.CRASHED)
 
 
-def stop(store: RunStore, thread: str, what: str) -> None:
-    """Ask the thread's active run to "pause" or "cancel". Raises NotFound when it has none."""
+def stop(store: RunStore, thread: str, what: str, *, force: bool = False) -> None:
+    """Ask the thread's active run to "pause" or "cancel"; see `recover.stop`. Raises NotFound when it has none."""
     active = next((run for run in store.runs(thread) if run.status in RunStatus.ACTIVE), None)
     if active is None:
         raise NotFound(f"no active run on {thread!r}", hint="tt-debug runs STORE lists them")
-    recover.stop(store, store.info.path or "", active.run_id, what)
+    recover.stop(store, active.run_id, what, force=force)

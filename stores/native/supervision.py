@@ -1,0 +1,244 @@
+"""Ownership, the inbox's cases and the event log in the native tables: the `stores.supervision.Supervised` part.
+
+Owns how a run gets another owner, each step decided by a WHERE clause; what an owner writes is in `runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from stores.errors import Conflict, LeaseLost, NotFound
+from stores.leases import LEASE_SECONDS
+from stores.model import Ref, Value
+from stores.native.checksums import fault
+from stores.native.database import Database
+from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
+from stores.native.lease_clock import lease_clock
+from stores.native.rows import ASKED, from_micros, from_text, now, to_micros, to_text
+from stores.native.runs import NativeRuns, move, refused, run_at
+from stores.points import point
+from stores.runs import Approval, Run, RunStatus
+from stores.supervision import CANCEL, DISMISS, StoredEvent, Takeover
+
+_CLAIM: Final = """
+UPDATE runs SET token = token + 1, owner = ?, owner_pid = ?, boot_id = ?, lease_until = ?, beat_at = ?, error = NULL,
+       recoveries = CASE WHEN status IN ('running', 'crashed') THEN recoveries + 1 ELSE recoveries END,
+       on_conflict = coalesce(?, on_conflict), status = 'running',
+       requested = nullif(requested, 'pause'), started_at = coalesce(started_at, ?)
+WHERE run_id = ? AND hold_reason IS NULL
+  AND (status IN ('pending', 'paused', 'crashed')
+       OR (status = 'running' AND (boot_id IS NULL OR boot_id <> ? OR lease_until <= ? OR token = ?)))
+"""
+_EVENT: Final = "id, at, kind, run_id, thread_id, data"
+
+
+class NativeSupervision(NativeRuns):
+    """Watching over runs; see `stores.supervision.Supervised` for what each method promises."""
+
+    def claim(
+        self,
+        run_id: str,
+        owner: str,
+        pid: int,
+        on_conflict: str | None = None,
+        *,
+        lease: float = LEASE_SECONDS,
+        takeover: Takeover | None = None,
+    ) -> Run:
+        """Take the run; the lease is measured by the machine's clock since boot."""
+        at = to_micros(now())
+        with self._writing() as db:
+            clock = lease_clock(db)
+            before = run_at(db, run_id)
+            over = -1 if takeover is None else takeover.token
+            done = db.execute(
+                _CLAIM,
+                (
+                    owner, pid, clock.boot, clock.after(lease), at, on_conflict, at, run_id, clock.boot, clock.at, over,
+                ),
+            )  # fmt: skip
+            if done.rowcount != 1:
+                raise _owned(before) if before.status == RunStatus.RUNNING else refused(db, run_id, "be run")
+            run = run_at(db, run_id)
+            if run.recoveries > before.recoveries:
+                _keep_recovery(db, run, before, takeover)
+            point("native.claimed")
+            return run
+
+    def beat(self, run_id: str, token: int, lease: float = LEASE_SECONDS) -> None:
+        """Prolong the lease."""
+        with self._writing() as db:
+            done = db.execute(
+                "UPDATE runs SET lease_until = ?, beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running'",
+                (lease_clock(db).after(lease), to_micros(now()), run_id, token),
+            )
+            if done.rowcount != 1:
+                raise _lost(run_at(db, run_id), token)
+            point("native.beat")
+
+    def owned(self, run_id: str, token: int) -> Run:
+        """Raises LeaseLost when somebody else owns it, or nobody."""
+        run = self.run(run_id)
+        if run.token != token or run.status != RunStatus.RUNNING:
+            raise _lost(run, token)
+        return run
+
+    def cases(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
+        """Oldest first."""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {COLUMNS} FROM inbox WHERE (?1 IS NULL OR thread_id = ?1) AND (?2 IS NULL OR status = ?2)"
+                f" AND NOT {ASKED} ORDER BY created_at, rowid",
+                (thread, status),
+            ).fetchall()
+        return tuple(approval_of(row) for row in rows)
+
+    def open_case(self, case: Approval) -> bool:
+        """False when it was opened before."""
+        with self._writing() as db:
+            if db.execute("SELECT 1 FROM inbox WHERE id = ?", (case.id,)).fetchone() is not None:
+                return False
+            insert_approval(db, case)
+            return True
+
+    def resolve(self, case_id: str, decision: str, by: str) -> Run | None:
+        """Decide once; what the decision does to the run is in the same transaction."""
+        with self._writing() as db:
+            row = db.execute(
+                "UPDATE inbox SET status = 'answered', answer = ?, answered_by = ?, answered_at = ?"
+                f" WHERE id = ? AND status = 'open' AND NOT {ASKED} RETURNING {COLUMNS}",
+                (to_text(decision, "decision"), by, to_micros(now()), case_id),
+            ).fetchone()
+            if row is None:
+                raise not_open(db, case_id)
+            point("native.case-decided")
+            case = approval_of(row)
+            if case.run_id is None:
+                return None
+            _follow(db, case.run_id, decision)
+            _log(db, "resolved", {"case": case_id, "decision": decision, "by": by}, case.run_id, case.thread)
+            return run_at(db, case.run_id)
+
+    def expire(self, approval_id: str, error: str) -> Run | None:
+        """The question's run fails with ``error``."""
+        with self._writing() as db:
+            row = db.execute(
+                f"UPDATE inbox SET status = 'expired', answered_at = ? WHERE id = ? AND status = 'open' AND {ASKED}"
+                f" RETURNING {COLUMNS}",
+                (to_micros(now()), approval_id),
+            ).fetchone()
+            if row is None:
+                raise not_open(db, approval_id)
+            asked = approval_of(row)
+            if asked.run_id is None:
+                return None
+            db.execute(
+                "UPDATE steps SET status = 'failed', error = ?, error_class = 'Expired', ended_at = ?"
+                " WHERE run_id = ? AND status = 'waiting'",
+                (error, to_micros(now()), asked.run_id),
+            )
+            move(db, asked.run_id, RunStatus.FAILED, None, error)
+            return run_at(db, asked.run_id)
+
+    def protect(self, thread: str, protected: bool) -> None:
+        """Raises NotFound."""
+        with self._writing() as db:
+            done = db.execute("UPDATE threads SET protected = ? WHERE thread_id = ?", (int(protected), thread))
+            if done.rowcount != 1:
+                raise NotFound(f"no thread {thread!r}", hint="List the threads with `tt-debug threads`.")
+
+    def log_event(
+        self, kind: str, data: Mapping[str, Value], *, run_id: str | None = None, thread: str | None = None
+    ) -> StoredEvent:
+        """Remember it."""
+        with self._writing() as db:
+            return _log(db, kind, data, run_id, thread)
+
+    def events(
+        self,
+        kinds: Collection[str] = (),
+        *,
+        run_id: str | None = None,
+        thread: str | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> tuple[StoredEvent, ...]:
+        """The newest, oldest first."""
+        wanted = sorted(kinds)
+        among = f" AND kind IN ({', '.join('?' for _ in wanted)})" if wanted else ""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_EVENT} FROM events WHERE id > ? AND (run_id = ? OR ?) AND (thread_id = ? OR ?){among}"
+                " ORDER BY id DESC LIMIT ?",
+                (after, run_id, run_id is None, thread, thread is None, *wanted, limit),
+            ).fetchall()
+        return tuple(_event_of(row) for row in reversed(rows))
+
+    def fault(self, ref: Ref, known: Ref | None = None) -> tuple[Ref, str] | None:
+        """Walk the line up from ``ref``."""
+        with self._reading() as db:
+            return fault(db, ref, known)
+
+
+def _owned(run: Run) -> Conflict:
+    return Conflict(
+        f"run {run.run_id} of {run.thread!r} is being run by process {run.owner_pid}",
+        hint="Wait for it, pause or cancel it.",
+    )
+
+
+def _lost(run: Run, token: int) -> LeaseLost:
+    return LeaseLost(
+        f"run {run.run_id} is {run.status} under token {run.token}; token {token} may not write any more",
+        hint="Stop: another process owns the run.",
+    )
+
+
+def _keep_recovery(db: Database, run: Run, before: Run, takeover: Takeover | None) -> None:
+    evidence = "its lease is over" if before.status == RunStatus.RUNNING else "it was recorded as crashed"
+    if takeover is not None and takeover.token == before.token:
+        evidence = takeover.evidence
+    head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (run.thread,)).fetchone()[0]
+    beat = None if before.beat is None else before.beat.isoformat()
+    data = {"token": run.token, "head": head, "evidence": evidence, "last_beat": beat}
+    _log(db, "recovered", data, run.run_id, run.thread)
+
+
+def _follow(db: Database, run_id: str, decision: str) -> None:
+    """What a decision does to the run it is about."""
+    if decision == DISMISS:
+        return
+    if decision == CANCEL:
+        done = db.execute(
+            "UPDATE runs SET status = 'cancelled', hold_reason = NULL, ended_at = ? WHERE run_id = ?"
+            " AND status IN ('crashed', 'failed', 'paused', 'pending')",
+            (to_micros(now()), run_id),
+        )
+        withdraw(db, run_id)
+    else:
+        done = db.execute(
+            "UPDATE runs SET status = 'pending', hold_reason = NULL, error = NULL, ended_at = NULL, requested = NULL"
+            " WHERE run_id = ? AND status IN ('crashed', 'failed')",
+            (run_id,),
+        )
+    if done.rowcount != 1:
+        raise refused(db, run_id, decision)
+
+
+def _log(db: Database, kind: str, data: Mapping[str, Value], run_id: str | None, thread: str | None) -> StoredEvent:
+    at = to_micros(now())
+    (id,) = db.execute(
+        "INSERT INTO events (at, run_id, thread_id, kind, data) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (at, run_id, thread, kind, to_text(dict(data), kind)),
+    ).fetchone()
+    time = from_micros(at)
+    assert time is not None
+    return StoredEvent(id, time, kind, run_id, thread, data)
+
+
+def _event_of(row: tuple[Value, ...]) -> StoredEvent:
+    id, at, kind, run_id, thread, data = row
+    time = from_micros(at)
+    assert time is not None
+    return StoredEvent(id, time, kind, run_id, thread, from_text(data) or {})

@@ -1,0 +1,138 @@
+"""Who owns a run, what is held and asks for a person, and what is written down about it all.
+
+Owns the values and the contract that watching over runs needs; steps and checkpoints are `stores.protocol`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Protocol
+
+from stores.leases import LEASE_SECONDS
+from stores.model import Ref, Value
+
+if TYPE_CHECKING:
+    from stores.runs import Approval, Run
+
+
+class Case:
+    """Kinds of an inbox entry that asks for a decision about a run, not for an answer that goes into its state."""
+
+    FAILED: Final = "failed"
+    VERSION: Final = "version"
+    CHECKSUM: Final = "checksum"
+    RECOVERY_LIMIT: Final = "recovery_limit"
+
+
+CANCEL: Final = "cancel"
+DISMISS: Final = "dismiss"
+"""Two decisions that every store knows: the run is cancelled; the case is closed and the run left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """That the run may be taken from an owner whose lease is not over: from the one of ``token``, and no later one.
+
+    ``evidence`` says in words why: its process is gone, or somebody ordered it.
+    """
+
+    token: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """Something worth remembering about a run or a thread. ``id`` grows with time."""
+
+    id: int
+    at: datetime
+    kind: str
+    run_id: str | None = None
+    thread: str | None = None
+    data: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Supervised(Protocol):
+    """The part of a `stores.protocol.RunStore` that ownership, recovery and the inbox need.
+
+    Lease. A claim lasts for a while and is prolonged by ``beat``; the store measures it by a clock that no change of
+    the wall clock moves (its own in a server, the machine's since boot in a file). An owner whose lease is over goes
+    on being the owner until somebody claims the run: only then its writes are refused.
+    """
+
+    def claim(
+        self,
+        run_id: str,
+        owner: str,
+        pid: int,
+        on_conflict: str | None = None,
+        *,
+        lease: float = LEASE_SECONDS,
+        takeover: Takeover | None = None,
+    ) -> Run:
+        """Take the run for ``lease`` seconds: token + 1, status running.
+
+        Allowed from pending and paused, from crashed where nothing holds it, and from running where the lease is
+        over or ``takeover`` names its token. From running and crashed it counts as a recovery, and an event
+        "recovered" {token, head, evidence} is kept. Conflict otherwise, and nothing changes. ``on_conflict``
+        (`stores.effects.OnConflict`) is kept with the run: what its effects do where they meet another request than
+        the recorded one; None leaves it as it was."""
+        ...
+
+    def beat(self, run_id: str, token: int, lease: float = LEASE_SECONDS) -> None:
+        """Prolong the lease: ``lease`` seconds from now. Raises LeaseLost for an old token."""
+        ...
+
+    def owned(self, run_id: str, token: int) -> Run:
+        """The run as its owner may see it. Raises LeaseLost for an old token, and once it is not running."""
+        ...
+
+    def cases(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
+        """Inbox entries of the kinds in `Case`, oldest first."""
+        ...
+
+    def open_case(self, case: Approval) -> bool:
+        """Put it into the inbox beside a run that goes on. False when it is there already, whatever became of it."""
+        ...
+
+    def resolve(self, case_id: str, decision: str, by: str) -> Run | None:
+        """Decide an open case once, by compare-and-set; gives its run, where it has one.
+
+        "cancel" cancels the run, "dismiss" leaves it, any other decision makes a crashed or failed run pending
+        and lets go of what held it. Conflict for a case that is decided already, NotFound for none."""
+        ...
+
+    def expire(self, approval_id: str, error: str) -> Run | None:
+        """Nobody answered in time: the open question is expired, and its waiting run failed. Conflict when answered."""
+        ...
+
+    def protect(self, thread: str, protected: bool) -> None:
+        """Whether cleaning up leaves the thread alone whatever its age. Raises NotFound."""
+        ...
+
+    def log_event(
+        self, kind: str, data: Mapping[str, Value], *, run_id: str | None = None, thread: str | None = None
+    ) -> StoredEvent:
+        """Remember it."""
+        ...
+
+    def events(
+        self,
+        kinds: Collection[str] = (),
+        *,
+        run_id: str | None = None,
+        thread: str | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> tuple[StoredEvent, ...]:
+        """The newest ``limit`` of those ``kinds`` (all when empty) with an id above ``after``, oldest first."""
+        ...
+
+    def fault(self, ref: Ref, known: Ref | None = None) -> tuple[Ref, str] | None:
+        """The newest damaged checkpoint of the line that ends at ``ref``, and what is wrong with it; None: all is well.
+
+        Every checkpoint is compared with its checksum, which covers its parent's, up to the first of the line, or up
+        to ``known``, which was found well before."""
+        ...

@@ -1,0 +1,121 @@
+"""Who runs a run: the kernel's lock, the lease, and what is true after either was lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from stores import leases
+from stores.errors import Conflict, LeaseLost, Unreachable
+from stores.runs import Run, RunStatus
+from tests.engine.flows import Bench, bench, python
+from tests.engine.holders import holder
+from tt_debug.engine import ownership
+from tt_debug.engine.ownership import Heartbeat, RunLock, claimed, is_alive, lock_path, why_ownerless
+
+
+@pytest.fixture
+def on(tmp_path: Path) -> Bench:
+    made = bench(tmp_path, [python("a", "count", None)])
+    made.start({})
+    return made
+
+
+def test_one_living_process_holds_the_lock(on: Bench) -> None:
+    path = lock_path(on.store, "r 'x'\n", 1)
+    assert not path.parent.exists()
+    with holder(path):
+        assert not RunLock(path).acquire()
+        other = RunLock(lock_path(on.store, "other", 1))
+        assert other.acquire()
+        other.release()
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize("more", [(), ("fork",)])
+def test_the_kernel_frees_the_lock_at_death(on: Bench, more: tuple[str, ...]) -> None:
+    run = on.store.claim("run-t", "dead", os.getpid())
+    with holder(lock_path(on.store, "run-t", 1), *more) as child:
+        assert is_alive(on.store, run)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        assert why_ownerless(on.store, run) == f"its process {os.getpid()} is gone"
+        with claimed(on.store, run) as mine:
+            assert (mine.token, mine.recoveries) == (2, 1)
+            assert is_alive(on.store, mine)
+    assert not lock_path(on.store, "run-t", 1).parent.exists()
+
+
+def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Unreachable):
+        RunLock(tmp_path / "file" / "s.db.locks" / "r").acquire()
+
+
+def test_a_run_at_work_is_not_claimed(on: Bench) -> None:
+    with claimed(on.store, on.store.run("run-t")) as mine:
+        assert why_ownerless(on.store, mine) is None
+        with pytest.raises(Conflict, match=f"process {os.getpid()}"), claimed(on.store, mine):
+            pass
+        with pytest.raises(Conflict), claimed(on.store, on.store.run("run-t")):
+            pass
+        assert on.store.run("run-t").token == 1
+
+
+def test_a_run_that_was_seen_before_somebody_had_it_is_owned_under_its_own_lock(on: Bench) -> None:
+    seen = on.store.run("run-t")
+    with claimed(on.store, seen) as first:
+        on.store.finish("run-t", first.token, RunStatus.PAUSED)
+    with claimed(on.store, seen) as second:
+        assert second.token == 2
+        assert is_alive(on.store, second)
+
+
+def test_an_owner_that_lives_and_does_not_beat_is_taken_over(on: Bench) -> None:
+    with holder(lock_path(on.store, "run-t", 1)):
+        run = on.store.claim("run-t", "stopped", os.getpid(), lease=0)
+        found = on.store.run("run-t")
+        assert "no sign of life since" in (why_ownerless(on.store, found) or "")
+        with claimed(on.store, found) as mine:
+            with pytest.raises(LeaseLost):
+                on.store.beat("run-t", run.token)
+            # That one of the two owners still has its lock says nothing about the other.
+            assert is_alive(on.store, mine)
+        assert not is_alive(on.store, on.store.run("run-t"))
+
+
+def test_the_wall_clock_does_not_move_a_lease_and_a_reboot_ends_it(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = on.store.claim("run-t", "me", os.getpid())
+    with holder(lock_path(on.store, "run-t", 1)):
+        monkeypatch.setattr("stores.native.rows.now", lambda: on.clock.now())  # years ago
+        assert is_alive(on.store, on.store.run("run-t"))
+        clock = leases.boot_clock()
+        monkeypatch.setattr(leases, "boot_clock", lambda: clock + 3_600_000)  # an hour asleep
+        assert not is_alive(on.store, on.store.run("run-t"))
+        monkeypatch.setattr(leases, "boot_clock", lambda: clock)
+        assert is_alive(on.store, on.store.run("run-t"))
+        monkeypatch.setattr(ownership, "boot_id", lambda: "another boot")
+        assert why_ownerless(on.store, run) == "the machine was started anew since"
+
+
+def test_the_heart_beats_while_a_node_takes_long(on: Bench) -> None:
+    with claimed(on.store, on.store.run("run-t"), lease=0.3) as mine:
+        assert mine.beat is not None
+        with Heartbeat(on.store, mine, lease=0.3) as heart:
+            assert heart.may_begin()
+            beat = mine.beat
+            while beat == mine.beat:
+                beat = on.store.run("run-t").beat
+        assert on.store.run("run-t").status == RunStatus.RUNNING
+
+
+def test_nothing_begins_late_in_a_lease(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    heart = Heartbeat(on.store, Run("run-t", "t", "h"), lease=30)
+    clock = leases.boot_clock()
+    monkeypatch.setattr(ownership, "boot_clock", lambda: clock + 24_000)
+    assert heart.may_begin()
+    monkeypatch.setattr(ownership, "boot_clock", lambda: clock + 26_000)
+    assert not heart.may_begin()

@@ -1,0 +1,211 @@
+"""Who runs a run: the kernel lock of its process, the lease in the store, and the thread that prolongs it.
+
+Owns taking a run and giving it back. The kernel frees the lock at its holder's death, so that nobody waits for a
+clock; the lease is for an owner that lives and no longer works: stopped, hanging, or on a machine that slept.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, Self
+
+from stores.errors import Conflict, LeaseLost, StoreError, Unreachable
+from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
+from stores.places import state_folder
+from stores.protocol import RunStore
+from stores.runs import Run, RunStatus
+from stores.supervision import Takeover
+
+_ATTEMPTS: Final = 20  # somebody who looks whether the run is alive holds its lock for a moment
+_PAUSE: Final = 0.01  # seconds
+_BEATS: Final = 6  # beats in a lease: some may fail on a store that is busy
+
+
+def lock_path(store: RunStore, run_id: str, token: int) -> Path:
+    """The lock file of one owner of a run, beside the store. Hashed: a run's id may hold anything.
+
+    Each owner has its own: one that was taken over while it was stopped keeps its lock for as long as it lives.
+    """
+    place = store.info.path
+    folder = Path(f"{place}.locks") if place else state_folder() / "locks" / store.info.store_id
+    return folder / hashlib.sha256(f"{token}:{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class RunLock:
+    """The kernel lock that the process of one owner holds while it runs a run."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd: int | None = None
+
+    def acquire(self) -> bool:
+        """Take it without waiting; False when a living process has it. Raises Unreachable in a read-only folder."""
+        while True:
+            fd = self._opened()
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(fd)
+                return False
+            if self._still_there(fd):
+                self._fd = fd
+                # A process that user code forks would keep the lock beyond our death.
+                os.register_at_fork(after_in_child=self._forget)
+                return True
+            os.close(fd)  # its last owner removed the file between our open and our lock
+
+    def release(self) -> None:
+        """Give it back and leave nothing behind. Without effect when it is not held."""
+        if self._fd is None:
+            return
+        self._path.unlink(missing_ok=True)
+        self._forget()
+        with suppress(OSError):  # other runs have their locks there
+            self._path.parent.rmdir()
+
+    def _opened(self) -> int:
+        while True:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except FileNotFoundError:
+                continue  # the folder was removed as empty in between
+            except OSError as error:
+                raise Unreachable(
+                    f"cannot keep the run's lock in {self._path.parent}: {error.strerror}",
+                    hint="a run needs a folder that can be written to",
+                ) from error
+
+    def _still_there(self, fd: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(fd), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    def _forget(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def why_ownerless(store: RunStore, run: Run) -> str | None:
+    """The evidence that a run whose row says running may be taken over; None when its owner is at work.
+
+    Creates nothing. On another machine only the lease tells.
+    """
+    if run.boot_id and run.boot_id != boot_id() and store.info.path:
+        return "the machine was started anew since"
+    if run.boot_id == boot_id() and not _is_locked(lock_path(store, run.run_id, run.token)):
+        return f"its process {run.owner_pid} is gone"
+    if not run.lease_left:
+        since = f" since {run.beat:%Y-%m-%d %H:%M:%S} UTC" if run.beat else ""
+        return f"its process {run.owner_pid} has given no sign of life{since}: its lease is over"
+    return None
+
+
+def is_alive(store: RunStore, run: Run) -> bool:
+    """Whether somebody runs it now."""
+    return run.status == RunStatus.RUNNING and why_ownerless(store, run) is None
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+@contextmanager
+def claimed(
+    store: RunStore,
+    run: Run,
+    *,
+    lease: float = LEASE_SECONDS,
+    evidence: str | None = None,
+    on_conflict: str | None = None,
+) -> Iterator[Run]:
+    """Own the run for the length of the block; its lease is not prolonged, see `beating`.
+
+    ``run`` is the row as it was seen: of two that saw the same one takes it. Raises Conflict when somebody else runs
+    it and no ``evidence`` says that it may be taken. ``on_conflict`` as in the store's ``claim``.
+    """
+    with RunLock(lock_path(store, run.run_id, run.token + 1)) as lock:
+        if not _acquired(lock):
+            raise _owned(run)
+        over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
+        takeover = None if over is None else Takeover(run.token, over)
+        mine = store.claim(run.run_id, uuid.uuid4().hex, os.getpid(), on_conflict, lease=lease, takeover=takeover)
+        with RunLock(lock_path(store, run.run_id, mine.token)) as own:
+            if mine.token != run.token + 1:  # somebody had it in between; nobody else can want this one
+                _acquired(own)
+            lock_path(store, run.run_id, run.token).unlink(missing_ok=True)
+            yield mine
+
+
+def _acquired(lock: RunLock) -> bool:
+    for _ in range(_ATTEMPTS):
+        if lock.acquire():
+            return True
+        time.sleep(_PAUSE)
+    return False
+
+
+def _owned(run: Run) -> Conflict:
+    who = f"process {run.owner_pid}" if run.owner_pid else "another process"
+    return Conflict(f"run {run.run_id} of {run.thread!r} is being run by {who}", hint="wait for it, pause or cancel it")
+
+
+class Heartbeat:
+    """Prolongs the lease of a run from a thread of its own, also while a node takes long."""
+
+    def __init__(self, store: RunStore, run: Run, lease: float = LEASE_SECONDS) -> None:
+        self._store = store
+        self._run = run
+        self._lease = lease
+        self._last = boot_clock()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
+
+    def may_begin(self, margin: float = BEAT_SECONDS) -> bool:
+        """Whether the lease lasts ``margin`` seconds more: an effect begun later may be another owner's to begin."""
+        return (boot_clock() - self._last) / 1000 <= self._lease - min(margin, self._lease / 2)
+
+    def _beat(self) -> None:
+        while not self._end.wait(min(BEAT_SECONDS, self._lease / _BEATS)):
+            at = boot_clock()
+            try:
+                self._store.beat(self._run.run_id, self._run.token, self._lease)
+            except LeaseLost:
+                return  # the next write of the run is refused in the same way, and says so
+            except StoreError:
+                continue  # busy, or a full disk: the lease lasts for some more beats
+            self._last = at
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
