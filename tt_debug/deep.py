@@ -7,8 +7,9 @@ where that takes half a millisecond.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from stores.model import Tagged, Value
+from stores.model import Diff, Tagged, Value
 from tt_debug.errors import UsageError
 from tt_debug.values import JSON, to_json
 
@@ -37,6 +38,18 @@ def to_deepdiff(old: Value, new: Value) -> dict[str, JSON]:
     found = DeepDiff(_hashable(old), _hashable(new), verbose_level=2, ignore_nan_inequality=True)
     result: dict[str, JSON] = json.loads(found.to_json())
     return result
+
+
+def untold(changes: Diff, told: Mapping[str, JSON]) -> int:
+    """How many of the changes ``told``, a result of `to_deepdiff`, does not have: it takes numbers in a list as equal
+    when only their type differs, and 0.0 and -0.0 anywhere."""
+    alike = sum(_same_number(change.old, change.new) for change in changes if change.op == "change")
+    types = told.get("type_changes", {}).values()
+    return alike - sum(_same_number(one["old_value"], one["new_value"]) for one in types)
+
+
+def _same_number(old: Value, new: Value) -> bool:
+    return isinstance(old, int | float) and isinstance(new, int | float) and old == new
 
 
 def _depth(value: Value) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stores.changes import apply_changes
@@ -161,9 +161,24 @@ def parse_unset(text: str, state: Value) -> Change:
         raise UsageError(str(error.args[0])) from error
 
 
-def to_json_patch(changes: Iterable[Change]) -> list[dict[str, JSON]]:
-    """The changes as RFC 6902 operations, which keep no old values. Raises Invalid for a key a pointer cannot name."""
-    return [_operation(change) for change in changes]
+def to_json_patch(changes: Sequence[Change], old: Value) -> list[dict[str, JSON]]:
+    """The changes of ``old`` as RFC 6902 operations, which keep no old values.
+
+    Raises Invalid for a key that a pointer cannot name, or would name as another: the number 1 beside the text "1".
+    """
+    operations = [_operation(change) for change in changes]
+    for at, change in enumerate(changes):
+        places = [change.path] if change.source is None else [change.source, change.path]
+        for place in places:
+            meant = parse_pointer(format_pointer(place))
+            # A place that reads otherwise in the first state may be plain in the one that the operation meets.
+            if settle_path(old, meant) != place and settle_path(apply_changes(old, changes[:at]), meant) != place:
+                key, where = format_path(place[-1:]), format_path(place[:-1]) or "the state"
+                raise Invalid(
+                    f"a JSON patch cannot tell the number in {key} from its text, as a key of {where}",
+                    hint="--json keeps the type of every key",
+                )
+    return operations
 
 
 def _operation(change: Change) -> dict[str, JSON]:

@@ -9,7 +9,8 @@ from hypothesis import given
 
 from stores.model import Opaque, Tagged, Value
 from tests.core.strategies import values
-from tt_debug.deep import distance, to_deepdiff
+from tt_debug.deep import distance, to_deepdiff, untold
+from tt_debug.diff import diff
 from tt_debug.errors import UsageError
 
 STEP: dict[str, Value] = {"name": "look up trains", "args": {"from": "Osaka", "to": "Kyoto"}, "done": False}
@@ -36,6 +37,15 @@ def test_the_result_is_json_in_deepdiffs_own_words() -> None:
     assert found["iterable_item_added"] == {"root['l'][2]": 3}
     assert set(found["values_changed"]) == {"root['n']", "root['blob']['sha256']"}
     assert to_deepdiff(old, old) == {}
+
+
+def test_what_deepdiff_passes_over_is_counted() -> None:
+    old, new = {"l": [2, 1, 0.0], "z": 0.0, "n": 1, "x": 1}, {"l": [2.0, True, -0.0], "z": -0.0, "n": 1.0, "x": 2}
+    told = to_deepdiff(old, new)
+    assert list(told["type_changes"]) == ["root['n']"]
+    assert untold(diff(old, new), told) == 4
+    assert untold(diff(old, old), to_deepdiff(old, old)) == 0
+    assert untold(diff({"l": [2, 5]}, {"l": [2.0, 7, 8]}), to_deepdiff({"l": [2, 5]}, {"l": [2.0, 7, 8]})) == 0
 
 
 def test_what_deepdiff_cannot_hold_does_not_break_it() -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from stores.model import MISSING, Change, Diff, Path, Ref, Value
 from stores.paths import format_path, get_path, settle_path
+from tt_debug.cli.exits import narrate
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.redaction import Redaction
+from tt_debug.text import counted
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -73,22 +75,31 @@ def _under(path: Path, change: Change) -> Change:
     return replace(change, path=path + change.path, source=source)
 
 
-def as_json_patch(changes: Diff) -> Value:
-    """RFC 6902 operations, as ``--patch`` reads them."""
+def as_json_patch(changes: Diff, old: Value) -> Value:
+    """RFC 6902 operations on ``old``, as ``--patch`` reads them."""
     from tt_debug.patch import to_json_patch
 
-    return to_json_patch(changes)
+    return to_json_patch(changes, old)
 
 
 def in_deepdiff_terms(session: Session, pair: Pair, path: Path, hiding: Redaction) -> Value:
-    """What deepdiff would call it, as JSON. The import is deferred: deepdiff costs 235 ms.
+    """What deepdiff would call it, as JSON; what it passes over is narrated. The import is deferred: it costs 235 ms.
 
     Raises UsageError where secrets would be in it: two of them that differ are alike once they are hidden.
     """
-    from tt_debug.deep import to_deepdiff
+    from tt_debug.deep import to_deepdiff, untold
+    from tt_debug.diff import diff
 
     whole = states(session, pair, ())
     for side, value in zip(whole, states(session, pair, path), strict=True):
         if hiding.hide(value, secret=hiding.at(side, settle_path(side, path))) is not value:
             raise UsageError("deepdiff's terms have no word for a secret that is hidden", hint="add --reveal")
-    return to_deepdiff(*states(session, pair, path))
+    sides = states(session, pair, path)
+    told = to_deepdiff(*sides)
+    left_out = untold(diff(*sides), told)
+    if left_out:
+        narrate(
+            f"note: deepdiff passes over {counted(left_out, 'change')}: a number of another type in a list, "
+            "or 0.0 and -0.0; the other formats have them all"
+        )
+    return told

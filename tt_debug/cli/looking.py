@@ -257,7 +257,7 @@ def diff(front: Front, options: DiffOptions) -> ExitCode:
         if options.format == "deepdiff":
             answer = comparing.in_deepdiff_terms(session, pair, where, hiding)
         elif options.format == "json-patch":
-            answer = comparing.as_json_patch(changes)
+            answer = comparing.as_json_patch(changes, comparing.states(session, pair, ())[0])
         else:
             answer = [records.change_record(change) for change in changes]
         lines = format_diff(changes, *(comparing.states(session, pair, ()) if not where else ()))
