@@ -29,9 +29,9 @@ CREATE TABLE writes (
 """
 
 
-def row_of(new: NewCheckpoint) -> tuple[object, ...]:
-    """The sample's checkpoint as a saver stores it."""
-    version = f"{(new.step or 0) + 2:032}.{0.5:016}"
+def content_of(new: NewCheckpoint) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The sample's checkpoint as a saver is given it, and its metadata."""
+    version = f"{(new.step or 0) + 2:032}.0.{new.ref.id[-4:]}"
     coming = {f"branch:to:{node}": None for node in new.next}
     made = ids.time_of(new.ref.id)
     assert made is not None
@@ -44,7 +44,12 @@ def row_of(new: NewCheckpoint) -> tuple[object, ...]:
         "versions_seen": {"__input__": {}},
         "updated_channels": sorted(coming),
     }
-    metadata = {"source": new.source, "step": new.step, "parents": {}}
+    return content, {"source": new.source, "step": new.step, "parents": {}}
+
+
+def row_of(new: NewCheckpoint) -> tuple[object, ...]:
+    """The same as a saver stores it."""
+    content, metadata = content_of(new)
     parent = new.parent.id if new.parent else None
     return (new.ref.thread, "", new.ref.id, parent, "msgpack", msgpack.encode(content), json.dumps(metadata).encode())
 
