@@ -128,6 +128,21 @@ def history(line: Iterable[Header], load: Load, path: Path) -> Iterator[Stop]:
         )  # fmt: skip
 
 
+def next_change(line: Iterable[Header], load: Load, state: Mapping[str, Value], path: Path) -> Ref | None:
+    """The first checkpoint of ``line``, given oldest first, where the value is another than in ``state``; None when it
+    stays. One that cannot be read counts as a change: the value is not known there."""
+    track = _Track(path)
+    value, _ = track.follow(state)
+    for header in line:
+        try:
+            here, _ = track.follow(load(header.ref).state)
+        except StoreError:
+            return header.ref
+        if not _same(value, here):
+            return header.ref
+    return None
+
+
 def _same(old: Value, new: Value) -> bool:
     return old is new or (old is not MISSING and new is not MISSING and strict_equal(old, new))
 

@@ -5,6 +5,7 @@ Owns compiling and asking once; which states are asked is up to the caller.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from stores.model import Value
 from tt_debug.errors import UsageError
 from tt_debug.values import plain
+
+_CARET = re.compile(r"\n\s*\^\s*$")  # points into the line above it, which one line cannot show
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def compile_expr(text: str) -> Expression:
     try:
         return Expression(text, jmespath.compile(text))
     except JMESPathError as error:
-        said = str(error).replace("\n", " ")
+        said = _CARET.sub("", str(error)).replace("\n", " ").strip()
         raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
     except RecursionError:
         raise UsageError("the expression is nested too deeply") from None

@@ -11,6 +11,7 @@ from tt_debug.tui import actions
 from tt_debug.tui.actions import ACTIONS, EVERYWHERE, ROWS, Safety, for_screen, shown_key
 from tt_debug.tui.key_table import BEGIN, END, markdown_table, replaced
 from tt_debug.tui.palette import actions as palette_actions
+from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.screens.help import HelpScreen, sections
@@ -28,6 +29,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "help": HelpScreen,
     "log": LogScreen,
     "pager": PagerScreen,
+    "answers": AnswersScreen,
 }
 
 

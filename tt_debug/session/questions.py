@@ -48,6 +48,18 @@ def history(session: Session, ref: Ref, path: Path, on_progress: OnProgress | No
     return blame.history(_counted(line, len(line), on_progress), session.load, settled)
 
 
+def change_before(session: Session, ref: Ref, path: Path) -> Ref | None:
+    """The nearest checkpoint before ``ref`` on its line at which the value of ``path`` changed, None without one."""
+    return next((stop.ref for stop in history(session, ref, path) if stop.ref != ref), None)
+
+
+def change_after(session: Session, ref: Ref, end: Ref, path: Path) -> Ref | None:
+    """The nearest one after it, on the line that goes on to ``end``."""
+    line = _line(session.open_thread(end.thread), end)
+    at = next((place for place, header in enumerate(line) if header.ref == ref), len(line))
+    return blame.next_change(line[at + 1 :], session.load, session.load(ref).state, _settled(session, ref, path))
+
+
 def origins(session: Session, stop: blame.Stop) -> tuple[Path, ...]:
     """Where else the value that was written at a stop stood just before: it may have been copied from there."""
     if stop.before is None or stop.new is MISSING:

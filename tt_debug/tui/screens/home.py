@@ -27,6 +27,7 @@ from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.copying import Copyable, report
 from tt_debug.tui.messages import Failed
+from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.rows.home import (
     detail_lines,
     fork_lines,
@@ -36,7 +37,8 @@ from tt_debug.tui.rows.home import (
     summary_line,
 )
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
-from tt_debug.tui.screens.base import NARROW, BaseScreen
+from tt_debug.tui.screens.asking_from import AskingFrom
+from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -66,7 +68,7 @@ def read_hidden(session: Session, ref: Ref, hiding: Redaction) -> Checkpoint:
     return hidden_checkpoint(session.load(ref), hiding)
 
 
-class HomeScreen(BaseScreen):
+class HomeScreen(AskingFrom):
     """Threads left, the preview right or below."""
 
     WHERE = "home"
@@ -314,6 +316,11 @@ class HomeScreen(BaseScreen):
         key = self.query_one("#forks", Panel).key(event.row)
         if isinstance(key, tuple) and isinstance(key[1], str):
             self.tt.show_thread(self.tt.stores[key[0]], key[1])
+
+    def asked_of(self) -> tuple[OpenStore, None] | None:
+        """Every thread of the store that the cursor is in."""
+        row = self.query_one(ThreadsView).current
+        return None if row is None else (self.tt.stores[row.store], None)
 
     def command_line(self) -> str:
         """The same listing on the command line."""

@@ -11,11 +11,12 @@ from tt_debug.tui.widgets.row_view import RowView
 
 
 class Panel(RowView):
-    """Lines of pieces. ``keys`` says what each line stands for, so that `Opened` can be answered by the screen."""
+    """Lines of pieces. ``keys`` says what each line stands for, so that `Opened` can be answered by the screen;
+    ``empty`` is what stands there while there are none."""
 
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._empty = empty
+        self.empty = empty
         self._lines: tuple[Pieces, ...] = ()
         self.keys: tuple[object, ...] = ()
         self._headings: frozenset[int] = frozenset()
@@ -49,7 +50,7 @@ class Panel(RowView):
 
     def empty_text(self) -> str:
         """What belongs here."""
-        return self._empty
+        return self.empty
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
         """One line behind a margin of one cell."""

@@ -1,0 +1,105 @@
+"""Questions of the whole history on screen: who wrote a value, when a condition held, where a text stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stores.model import NewCheckpoint, Ref, Value
+from tests.builders import native_file
+from tests.tui.conftest import screen_text, settled, wait_for
+from tests.tui.thread_app import thread_screen
+from tt_debug.session.session import Session
+from tt_debug.tui.app import OpenStore, TtDebugApp
+from tt_debug.tui.screens.answers import AnswersScreen
+from tt_debug.tui.screens.thread import ThreadScreen
+
+
+async def test_who_wrote_the_value_under_the_cursor_and_back_to_where_it_was() -> None:
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        await it.press("2")
+        view = it.screen.views.state
+        view.go_to(("plan",))
+        await it.press("W")
+        assert isinstance(it.app.screen, AnswersScreen)
+        await it.until(lambda: "checkpoints asked" in it.text)
+        assert "who wrote plan" in it.text
+        rows = it.app.screen.query_one("#answers").row_count  # type: ignore[attr-defined]
+        assert rows >= 1
+        await it.pilot.press("G", "enter")
+        await it.until(lambda: it.app.screen is it.screen)
+        await it.rest()
+        assert it.screen.selected is not None
+
+
+async def test_to_the_change_before_and_after_of_a_value() -> None:
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        await it.press("2")
+        it.screen.views.state.go_to(("plan",))
+        await it.press("left_curly_bracket")
+        before = it.step
+        await it.press("left_curly_bracket")
+        await it.press("right_curly_bracket")
+        assert it.step == before or "does not change" in it.told
+        await it.press("1", "W")
+        assert "put the cursor on a value" in it.told
+
+
+def states(count: int) -> list[NewCheckpoint]:
+    made: list[NewCheckpoint] = []
+    for number in range(count):
+        state: dict[str, Value] = {"n": number, "note": "needle" if number == 3 else "hay", "api_key": f"sk-{number}"}
+        parent = Ref("t", "", f"{number - 1:02}") if number else None
+        made.append(NewCheckpoint(Ref("t", "", f"{number:02}"), parent, state, "step", nodes=(f"node{number}",)))
+    return [*made, NewCheckpoint(Ref("other", "", "x"), None, {"note": "needle too"}, "input")]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return native_file(tmp_path / "n.db", states(6))
+
+
+def app_on(path: Path) -> TtDebugApp:
+    return TtDebugApp([OpenStore(str(path), path.name, Session.open(str(path)))])
+
+
+async def test_a_condition_and_a_text_from_the_list_of_threads(path: Path) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("x", *"contains(note, 'needle')", "enter")
+        await wait_for(pilot, lambda: "Answers  2" in screen_text(app))
+        assert "checkpoints asked" in screen_text(app)
+        await pilot.press("q", "ctrl+f", *"needle", "enter")
+        await wait_for(pilot, lambda: "note  needle too" in screen_text(app) or "note  " in screen_text(app))
+        await wait_for(pilot, lambda: "Answers  2" in screen_text(app))
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, ThreadScreen))
+
+
+async def test_a_line_only_from_a_thread_and_secrets_stay_hidden(path: Path) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot, app)
+        app.show_thread(app.stores[0], "t")
+        await wait_for(pilot, lambda: isinstance(app.screen, ThreadScreen) and app.screen.view is not None)
+        await pilot.press("x", *"n > `3`", "enter")
+        await wait_for(pilot, lambda: "Answers  2" in screen_text(app))
+        await pilot.press("q", "ctrl+f", *"sk-", "enter")
+        await wait_for(pilot, lambda: "api_key  ●●●●" in screen_text(app))
+        assert "sk-0" not in screen_text(app)
+
+
+async def test_what_cannot_be_asked_and_what_holds_nowhere_say_so(path: Path) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("x", *"a =", "enter")
+        await wait_for(pilot, lambda: "is not a JMESPath expression" in screen_text(app))
+        await pilot.press(*["backspace"] * 3, *"n > `99`", "enter")
+        await wait_for(pilot, lambda: "It holds nowhere: 7 checkpoints asked." in screen_text(app))
+        await pilot.press("slash", *["backspace"] * 8, *"length(n)", "enter")
+        await wait_for(pilot, lambda: "gap" in screen_text(app))
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: not isinstance(app.screen, AnswersScreen))

@@ -1,0 +1,68 @@
+"""Answers of questions asked of the whole history, a line each: writes of a value, hits of a condition or a text.
+
+Pure. What is secret comes in hidden already, or is said to be.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stores.model import MISSING, Path
+from stores.paths import format_path
+from tt_debug.blame import Stop
+from tt_debug.finding import Hit
+from tt_debug.redaction import Redaction
+from tt_debug.searching import Found
+from tt_debug.text import counted, safe_text
+from tt_debug.tui.glyphs import Glyphs
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.values import one_liner, value_line
+
+_SIGNS: Final = {"add": "+", "change": "~", "remove": "-", "unknown": "?"}
+_INKS: Final = {"add": "added", "change": "changed", "remove": "removed", "unknown": "warning"}
+
+
+def answer_line(answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *, named: bool) -> Line:
+    """One answer. ``named``: the thread is said too, because there are several."""
+    lead = (_step(answer.step), *((Piece(f"{safe_text(answer.ref.thread)}  ", "strong"),) if named else ()))
+    if isinstance(answer, Stop):
+        return (*lead, *_stop(answer, hiding, glyphs))
+    if isinstance(answer, Hit):
+        return (*lead, *value_line(hiding.hide(answer.value), glyphs))
+    return (*lead, *_found(answer, hiding, glyphs))
+
+
+def _step(step: int | None) -> Piece:
+    return Piece(f"{'?' if step is None else step:>6}  ", "muted")
+
+
+def _stop(stop: Stop, hiding: Redaction, glyphs: Glyphs) -> Line:
+    who = ", ".join(stop.nodes) or stop.source
+    sign = (Piece(f"{_SIGNS[stop.op]} ", _INKS[stop.op]), Piece(f"{safe_text(who):<18}  ", "strong"))
+    if stop.op == "unknown":
+        more = f", with {counted(stop.more, 'older checkpoint')}" if stop.more else ""
+        return (
+            *sign,
+            Piece(f"cannot be read{more}; it may have changed here: {safe_text(stop.problem or '')}", "warning"),
+        )
+    secret = any(hiding.names(step) for step in stop.path)
+    old, new = (
+        () if value is MISSING else value_line(hiding.hide(value, secret=secret), glyphs)
+        for value in (stop.old, stop.new)
+    )
+    if stop.op == "change":
+        return (*sign, *old, Piece(f" {glyphs.arrow} ", "muted"), *new)
+    return (*sign, *((Piece("was ", "muted"), *old) if stop.op == "remove" else new))
+
+
+def _found(found: Found, hiding: Redaction, glyphs: Glyphs) -> Line:
+    path = safe_text(format_path(found.path))
+    where = path if found.part == "state" else f"{found.part} {path}".rstrip()
+    if not found.is_key and any(hiding.names(step) for step in found.path):
+        return (Piece(f"{where}  ", "key"), Piece(glyphs.secret, "muted"))
+    return (Piece(f"{where}  ", "key"), Piece(one_liner(found.excerpt, glyphs), "string"))
+
+
+def origin_words(paths: tuple[Path, ...]) -> str:
+    """Where a value may have been copied from, in a sentence; empty for nowhere."""
+    return f"the same stood before at {', '.join(format_path(path) for path in paths)}" if paths else ""

@@ -1,0 +1,265 @@
+"""Who wrote it, when it held, where it stands: a question of the whole history and its answers as they come.
+
+Owns asking and stopping; Enter goes to the checkpoint of an answer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.widgets import Input
+
+from stores.model import Ref
+from stores.paths import format_path
+from tt_debug.blame import Stop
+from tt_debug.session import questions
+from tt_debug.text import counted
+from tt_debug.tui.actions import bindings
+from tt_debug.tui.asking import Answer, Part, Question, ask
+from tt_debug.tui.copying import Copyable
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.rows.answers import answer_line, origin_words
+from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.watch import Watch
+from tt_debug.tui.widgets.panel import Panel
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.title_bar import Title
+
+if TYPE_CHECKING:
+    from tt_debug.tui.opening import OpenStore
+
+_PLACEHOLDERS: Final = {
+    "when": "a condition in JMESPath: plan.status == 'final'   length(messages) > `3`",
+    "text": "a text: in values, keys, errors, questions, metadata",
+}
+
+
+@runtime_checkable
+class Shows(Protocol):
+    """A screen that can go to a checkpoint of its own."""
+
+    def shows(self, store: OpenStore, ref: Ref) -> bool: ...
+
+    def select_ref(self, ref: Ref) -> None: ...
+
+
+class Answers(Message):
+    """How a question stands; ``watch`` is the asking it comes from."""
+
+    def __init__(self, watch: Watch, part: Part) -> None:
+        super().__init__()
+        self.watch = watch
+        self.part = part
+
+
+class OriginsRead(Message):
+    """Where the value of an answer may have been copied from, in words."""
+
+    def __init__(self, written: Stop, words: str) -> None:
+        super().__init__()
+        self.written = written
+        self.words = words
+
+
+class AnswersScreen(BaseScreen):
+    """A question without words is asked for them first."""
+
+    WHERE = "answers"
+    PANES = ("#answers",)
+    BINDINGS = bindings("answers")
+
+    def __init__(self, store: OpenStore, question: Question) -> None:
+        super().__init__()
+        self.store = store
+        self._question = question
+        self._part = Part((), 0, None)
+        self._watch: Watch | None = None
+
+    def stores_shown(self) -> list[OpenStore]:
+        """The one that is asked."""
+        return [self.store]
+
+    def compose_body(self) -> ComposeResult:
+        """The line to type in, and the list."""
+        yield Input(placeholder=_PLACEHOLDERS.get(self._question.kind, ""), id="question", compact=True)
+        yield Panel(id="answers")
+
+    def on_mount(self) -> None:
+        """Ask at once, or for the words."""
+        field = self.query_one("#question", Input)
+        field.display = self._question.kind != "who"
+        field.value = self._question.words
+        if self._question.kind == "who" or self._question.words:
+            self._ask(self._question)
+        else:
+            field.focus()
+            self._show()
+
+    def on_unmount(self) -> None:
+        """Nobody waits for the rest."""
+        if self._watch is not None:
+            self._watch.stop()
+
+    @on(Input.Submitted, "#question")
+    def _typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self._ask(self._question.about(event.value.strip()))
+
+    def _ask(self, question: Question) -> None:
+        if self._watch is not None:
+            self._watch.stop()
+        watch = self._watch = Watch()
+        self._question, self._part = question, Part((), 0, None)
+        loader = self.tt.loader
+
+        def tell(part: Part) -> None:
+            loader.post(self, Answers(watch, part))
+
+        work = partial(ask, self.store.session, question, watch, tell, loader.give_way)
+        loader.call(self, "answers", work, partial(Answers, watch))
+        self.query_one("#answers").focus()
+        self._show()
+
+    @on(Answers)
+    def _came(self, event: Answers) -> None:
+        if event.watch is self._watch:
+            self._part = event.part
+            self._show()
+
+    def show_failure(self, event: Failed) -> None:
+        """A question that cannot be asked says why in the place of its answers."""
+        if event.kind != "answers":
+            super().show_failure(event)
+            return
+        self._watch = None
+        self._show(problem=event.told)
+        if self._question.kind != "who":
+            self.query_one("#question").focus()
+
+    # --- showing
+
+    @property
+    def _asking(self) -> bool:
+        return self._watch is not None and not self._part.ended
+
+    def _show(self, problem: str = "") -> None:
+        panel, part = self.query_one("#answers", Panel), self._part
+        hiding, glyphs = self.tt.redaction, self.tt.glyphs
+        named = len({answer.ref.thread for answer in part.answers}) > 1
+        lines = [answer_line(answer, hiding, glyphs, named=named) for answer in part.answers]
+        cursor = panel.cursor
+        panel.empty = problem or self._nothing()
+        panel.show(lines, part.answers)
+        panel.cursor = cursor
+        panel.border_title = f"1 Answers  {len(lines):,}"
+        panel.border_subtitle = self._progress()
+        self.show_title(Title((self.store.label, self._question.title), read_only=self.tt.read_only))
+        self.refresh_keys()
+
+    def _nothing(self) -> str:
+        if self._watch is None:
+            return "Type a question and press Enter."
+        if self._asking:
+            return "asking…"
+        if self._part.stopped:
+            return f"Stopped after {counted(self._part.asked, 'checkpoint')}, before anything was found."
+        what = "was never written there" if self._question.kind == "who" else "holds nowhere"
+        what = "stands nowhere" if self._question.kind == "text" else what
+        return f"It {what}: {counted(self._part.asked, 'checkpoint')} asked."
+
+    def _progress(self) -> str:
+        """How far it is, and what the list does not say."""
+        part = self._part
+        if self._watch is None:
+            return ""
+        of = f" of {part.of:,}" if part.of and self._asking else ""
+        words = [f"{part.asked:,}{of} checkpoints asked"]
+        if self._asking:
+            words.append("Esc stops")
+        elif part.stopped:
+            words.append("stopped: there may be more")
+        if part.gaps:
+            words.append(f"{counted(len(part.gaps), 'gap')}: {part.gaps[0]}"[:80])
+        return self.tt.glyphs.words(" · ".join(words))
+
+    def secrets_changed(self) -> None:
+        """The same answers."""
+        super().secrets_changed()
+        self._show()
+
+    # --- going on from an answer
+
+    def _current(self) -> Answer | None:
+        panel = self.query_one("#answers", Panel)
+        found = panel.key(panel.cursor)
+        return found if isinstance(found, Answer) else None
+
+    @on(RowView.Opened, "#answers")
+    def _opened(self) -> None:
+        answer = self._current()
+        if answer is not None:
+            self._go(answer.ref)
+
+    def _go(self, ref: Ref) -> None:
+        """To the thread that this was asked from, or to the answer's own."""
+        below = self.app.screen_stack[-2]
+        if isinstance(below, Shows) and below.shows(self.store, ref):
+            self.tt.go_back()
+            below.select_ref(ref)
+        else:
+            self.tt.show_thread(self.store, ref.thread, ref)
+
+    @on(RowView.Highlighted, "#answers")
+    def _highlighted(self) -> None:
+        answer = self._current()
+        if isinstance(answer, Stop) and answer.op in ("add", "change"):
+            session = self.store.session
+            self.tt.loader.call(
+                self,
+                "origins",
+                lambda: origin_words(questions.origins(session, answer)),
+                partial(OriginsRead, answer),
+            )
+
+    @on(OriginsRead)
+    def _origins_read(self, event: OriginsRead) -> None:
+        if self._current() == event.written:
+            panel = self.query_one("#answers", Panel)
+            panel.border_subtitle = event.words or self._progress()
+
+    def act_refresh(self) -> None:
+        """Ask again."""
+        if self._question.kind == "who" or self._question.words:
+            self._ask(self._question)
+
+    def act_search_open(self) -> None:
+        """Ask something else."""
+        if self._question.kind != "who":
+            self.query_one("#question").focus()
+
+    def action_escape(self) -> None:
+        """Stop asking, keeping what was found; then leave the text field; then close."""
+        if self._asking and self._watch is not None:
+            self._watch.stop()
+        elif isinstance(self.focused, Input) and self._part.answers:
+            self.query_one("#answers").focus()
+        else:
+            self.tt.go_back()
+
+    def copyables(self) -> list[Copyable]:
+        """The address and, of a write, the path."""
+        answer = self._current()
+        if answer is None:
+            return []
+        found = [Copyable("i", "id", lambda: f"{answer.ref.thread}@{answer.ref.id}")]
+        path = getattr(answer, "path", None)
+        return [*found, Copyable("p", "path", lambda: format_path(path))] if path else found
+
+    def command_line(self) -> str:
+        """The same question on the command line."""
+        return self._question.command(self.store.url)

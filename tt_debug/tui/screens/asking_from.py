@@ -1,0 +1,40 @@
+"""The keys that ask the whole history, on the screens that show some of it.
+
+Owns opening the answers; whose history is asked is the screen's to say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stores.model import Ref
+from tt_debug.tui.asking import Question
+from tt_debug.tui.screens.answers import AnswersScreen
+from tt_debug.tui.screens.base import BaseScreen
+
+if TYPE_CHECKING:
+    from tt_debug.tui.opening import OpenStore
+
+
+class AskingFrom(BaseScreen):
+    """A screen from which every state of a store, or of one line, can be asked."""
+
+    def asked_of(self) -> tuple[OpenStore, Ref | None] | None:
+        """The store, and the end of the line that is meant; no line: every thread. None: nothing is there to ask."""
+        raise NotImplementedError
+
+    def act_find_when(self) -> None:
+        """Ask when a condition held."""
+        self._open_question(Question("when"))
+
+    def act_find_text(self) -> None:
+        """Ask where a text stands."""
+        self._open_question(Question("text"))
+
+    def _open_question(self, question: Question) -> None:
+        target = self.asked_of()
+        if target is None:
+            self.say("there is nothing to ask here yet")
+            return
+        store, ref = target
+        self.app.push_screen(AnswersScreen(store, Question(question.kind, ref)))

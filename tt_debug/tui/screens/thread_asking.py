@@ -1,0 +1,82 @@
+"""Questions from the Thread screen: who wrote the value under the cursor, and where it changed before and after.
+
+Owns which value is meant; the answers are a screen of their own, or a move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.message import Message
+
+from stores.model import Path, Ref
+from stores.paths import format_path
+from tt_debug.session import questions
+from tt_debug.tui.asking import Question
+from tt_debug.tui.screens.answers import AnswersScreen
+from tt_debug.tui.screens.asking_from import AskingFrom
+from tt_debug.tui.screens.thread_watching import ThreadWatching
+
+if TYPE_CHECKING:
+    from tt_debug.tui.opening import OpenStore
+
+
+class ChangeFound(Message):
+    """The nearest change of a path, None for none; ``where`` says in which direction it was looked for."""
+
+    def __init__(self, path: Path, where: str, ref: Ref | None) -> None:
+        super().__init__()
+        self.path = path
+        self.where = where
+        self.ref = ref
+
+
+class ThreadAsking(ThreadWatching, AskingFrom):
+    """The keys that ask the history of this thread."""
+
+    def asked_of(self) -> tuple[OpenStore, Ref | None] | None:
+        """This line."""
+        return None if not self.line else (self.store, self.line[-1])
+
+    def shows(self, store: OpenStore, ref: Ref) -> bool:
+        """Whether a checkpoint is one of this graph."""
+        return store is self.store and self.view is not None and ref in self.view.headers
+
+    def act_blame(self) -> None:
+        """Who wrote the value under the cursor."""
+        path = self._asked_path()
+        if path and self.selected is not None:
+            self.app.push_screen(AnswersScreen(self.store, Question("who", self.selected, path)))
+
+    def act_nav_change_back(self) -> None:
+        """To the checkpoint before that changed the value under the cursor."""
+        path, ref = self._asked_path(), self.selected
+        if path and ref is not None:
+            self._look(path, "before", partial(questions.change_before, self.session, ref, path))
+
+    def act_nav_change_fwd(self) -> None:
+        """To the next checkpoint that changes it."""
+        path, ref = self._asked_path(), self.selected
+        if path and ref is not None and self.line:
+            end = self.line[-1] if ref in self.places else ref
+            self._look(path, "after", partial(questions.change_after, self.session, ref, end, path))
+
+    def _look(self, path: Path, where: str, work: Callable[[], Ref | None]) -> None:
+        self.tt.loader.call(self, "change", work, partial(ChangeFound, path, where))
+
+    @on(ChangeFound)
+    def _change_found(self, event: ChangeFound) -> None:
+        if event.ref is None:
+            self.say(f"{format_path(event.path)} does not change {event.where} this on the line")
+        else:
+            self.select_ref(event.ref)
+
+    def _asked_path(self) -> Path:
+        """The path under the cursor; says where to put it when there is none."""
+        path = self._path()
+        if not path:
+            self.say("put the cursor on a value in State, Diff or Messages: its history is asked then")
+        return path
