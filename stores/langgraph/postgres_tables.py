@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt
+from stores.langgraph.collisions import Versions
 from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.rows import MISSING_BLOB, Blob, CheckpointRow, WriteRow, is_control, loads, mapping
 from stores.langgraph.skeleton import Key
@@ -33,7 +34,7 @@ _NO_LONG_VALUES: Final = f"""
         FROM jsonb_each(c.checkpoint -> 'channel_values') v))
 """
 
-Version = tuple[str, str, str, str]
+Address = tuple[str, str, str, str]
 """Thread, namespace, channel, version: what a value that is stored apart is found by."""
 
 
@@ -210,7 +211,7 @@ class PostgresTables:
             )
         return rows
 
-    def _blobs(self, wanted: Iterable[Version], *, whole: bool) -> dict[Version, Blob]:
+    def _blobs(self, wanted: Iterable[Address], *, whole: bool) -> dict[Address, Blob]:
         """The values that are stored apart; for a header those of other channels than the runtime's own in part."""
         keys = list(wanted)
         if not keys:
@@ -316,6 +317,14 @@ class PostgresTables:
             kind, blob = self._opened(kind, blob) if kind is not None else (None, blob)
             value = b"" if every and blob is None else blob
             yield Ref(thread, ns, id), WriteRow(task, path or "", idx, channel, kind, value)
+
+    def counted_versions(self, thread: str) -> Versions:
+        """As `Tables.counted_versions`; of a channel that the runtime itself reads, a version is a value too."""
+        question = (
+            f"SELECT c.checkpoint_ns, {self.columns.id}, jsonb_build_object('channel_versions', "
+            f"c.checkpoint -> 'channel_versions')::text FROM {self.columns.checkpoints} c WHERE c.thread_id = %s"
+        )
+        return {Key(id, ns): versions_of(versions) for ns, id, versions in self.rows(question, thread)}
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """As `Tables.task_owner`."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
+from stores.langgraph.collisions import Versions
 from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
 from stores.langgraph.skeleton import Key
@@ -180,6 +181,10 @@ class SqliteTables:
             return WriteRow(*name)
         kind, blob = self._opened(as_text(value[0]) or None, value[1])
         return WriteRow(*name, kind, b"" if blob is None else blob)
+
+    def counted_versions(self, thread: str) -> Versions:
+        """None: a row holds its values itself."""
+        return {}
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """The checkpoint in whose superstep a task ran, by what it wrote."""

@@ -13,6 +13,7 @@ from typing import Final
 from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.langgraph import rows, tasks
+from stores.langgraph.collisions import suspects
 from stores.langgraph.identity import Standing, with_paths
 from stores.langgraph.lore import Lore
 from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
@@ -85,6 +86,15 @@ class Steps:
     # Within a snapshot nothing changes: a page asks for most of these twice.
     _read: dict[Key, Card] = field(default_factory=dict, repr=False, compare=False)
     _told: dict[Key, tuple[Ran, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _suspects: list[dict[Key, tuple[str, ...]]] = field(default_factory=list, repr=False, compare=False)
+
+    def suspect(self, key: Key) -> tuple[str, ...]:
+        """The channels of a checkpoint that may show another branch's value."""
+        if self.skeleton is None or not self.card(key).outline.is_js:
+            return ()
+        if not self._suspects:
+            self._suspects.append(suspects(self.skeleton, self.tables.counted_versions(self.thread)))
+        return self._suspects[0].get(key, ())
 
     def prepare(self, keys: Iterable[Key]) -> None:
         """A page of headers will ask for these, and for the steps that led to them."""

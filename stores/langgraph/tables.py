@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
+from stores.langgraph.collisions import Versions
 from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key
@@ -104,6 +105,10 @@ class Tables(Protocol):
 
     def writes_to(self, thread: str, key: Key, channel: str) -> list[WriteRow]:
         """What they wrote to one channel, with the values."""
+        ...
+
+    def counted_versions(self, thread: str) -> Versions:
+        """The versions of a thread's channels, where values are stored apart under versions that are counted."""
         ...
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:

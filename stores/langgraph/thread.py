@@ -99,7 +99,12 @@ class ThreadReading:
             status=status,
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
-            problem=card.outline.problem or card.problem or card.outline.odd or odd or self._misplaced(key, parent),
+            problem=card.outline.problem
+            or card.problem
+            or self._suspect(key)
+            or card.outline.odd
+            or odd
+            or self._misplaced(key, parent),
             owner=self._owner(key, card),
         )
 
@@ -113,6 +118,15 @@ class ThreadReading:
             id = self.steps.tables.task_owner(self.thread, ns, task)
             around = (ns, id) if id is not None else None
         return None if around is None else Ref(self.thread, *around)
+
+    def _suspect(self, key: Key) -> str | None:
+        channels = self.steps.suspect(key)
+        if not channels:
+            return None
+        return (
+            f"its {', '.join(channels)} may be another branch's: LangGraph JS gave both the same version, and the "
+            "database keeps the first"
+        )
 
     def _misplaced(self, key: Key, parent: Key | None) -> str | None:
         """What is wrong with where a checkpoint hangs."""
