@@ -18,6 +18,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "grep": "asking",
         "tail": "tailing",
         "runs": "inbox",
+        "effects": "effects",
         "approvals": "inbox",
     },
     "Write": {
@@ -26,6 +27,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "answer": "inbox",
         "approve": "inbox",
         "reject": "inbox",
+        "resolve": "effects",
     },
     "Run": {
         "run": "running",

@@ -177,6 +177,12 @@ graph_options = together(
 accepting_option = click.option(
     "--accept-graph", is_flag=True, help="For --graph: run it although it has changed since it last ran the thread."
 )
+conflict_option = click.option(
+    "--on-conflict",
+    type=click.Choice(["new", "reuse", "skip"]),
+    metavar="HOW",
+    help="Where an effect on record meets another request: call it as new, reuse the result, skip it; else it asks.",
+)
 running_options = together(
     click.option("--yes", "-y", is_flag=True, help="Run without asking."),
     reveal_option,

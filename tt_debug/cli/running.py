@@ -23,6 +23,7 @@ from tt_debug.cli.options import (
     JsonText,
     RunTarget,
     accepting_option,
+    conflict_option,
     gathered,
     graph_options,
     ref_argument,
@@ -207,6 +208,7 @@ class ResumeOptions(RunTarget):
     ref: str
     until: str | None
     step: bool
+    on_conflict: str | None
     answer: Value = field(default=None)
     answered_by: str | None = None
 
@@ -221,6 +223,7 @@ class ResumeOptions(RunTarget):
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @click.option("--answer", type=JsonText(), metavar="JSON", help="Answer the question it waits with, and go on.")
 @click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out.")
+@conflict_option
 @running_options
 @gathered(ResumeOptions)
 def resume(front: Front, options: ResumeOptions) -> ExitCode:
@@ -243,6 +246,7 @@ def resume(front: Front, options: ResumeOptions) -> ExitCode:
             workflow=options.workflow,
             graph=options.graph_target(),
             accept_graph=options.accept_graph,
+            on_conflict=options.on_conflict,
         )
         return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)
 

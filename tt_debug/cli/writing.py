@@ -19,6 +19,7 @@ from tt_debug.cli.options import (
     FILE,
     Target,
     accepting_option,
+    conflict_option,
     gathered,
     graph_options,
     ref_argument,
@@ -122,6 +123,8 @@ class ForkOptions(NodeTarget):
     patch: tuple[Path, ...]
     run: bool
     keep_results: bool
+    fresh_effects: bool
+    on_conflict: str | None
     adopt: Path | None
 
     def edits(self) -> tuple[Edit, ...]:
@@ -136,7 +139,9 @@ class ForkOptions(NodeTarget):
 @change_options
 @click.option("--adopt", type=FILE, metavar="FILE", help="Bind the fork to this changed workflow definition.")
 @click.option("--keep-results", is_flag=True, help="LangGraph: keep the step's finished results and open questions.")
+@click.option("--fresh-effects", is_flag=True, help="Take over no effect on record: everything is called again.")
 @click.option("--run", is_flag=True, help="Then go on from there, as resume does.")
+@conflict_option
 @node_options
 @workflow_option
 @graph_options
@@ -187,7 +192,14 @@ def _forked(session: Session, base: Ref, changes: tuple[Change, ...], options: F
     told = _adopting(session, base, options.adopt) if options.adopt is not None else ()
     if changes and not options.keep_results:
         told = (*told, *left_behind(session, base, "the same with --keep-results keeps it"))
-    made = session.fork(base, options.to, changes, keep_results=options.keep_results, adopt=options.adopt)
+    made = session.fork(
+        base,
+        options.to,
+        changes,
+        keep_results=options.keep_results,
+        adopt=options.adopt,
+        fresh_effects=options.fresh_effects,
+    )
     narrate(f"forked {base.thread}@{base.id} → {made.ref.thread}, {_count(changes)}", *told)
     return made
 
@@ -222,7 +234,7 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
     request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
-    request = replace(request, accept_graph=options.accept_graph)
+    request = replace(request, accept_graph=options.accept_graph, on_conflict=options.on_conflict)
     return Runner(front, session, output, yes=options.yes, reveal=options.reveal).go(request)
 
 

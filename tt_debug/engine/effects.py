@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -82,7 +82,8 @@ class Effects(Protocol):
 class Calls:
     """Counts the calls of an attempt, so that each has its place; calls inside a part are counted there."""
 
-    def __init__(self, run: Run, workflow_id: str, record: StepRecord) -> None:
+    def __init__(self, run: Run, workflow_id: str, record: StepRecord, allow: Sequence[str] = ()) -> None:
+        self._allow = allow or EffectClass.ALL
         self._run = run
         self._workflow_id = workflow_id
         self._record = record
@@ -92,9 +93,11 @@ class Calls:
         self._lock = threading.Lock()
 
     def made(self, name: str, request: Value, kind: str, **given: Any) -> EffectCall:
-        """The next call of that name. Raises FatalError for a request that is no JSON."""
+        """The next call of that name. Raises FatalError for one that may not be made, or whose request is no JSON."""
         if kind not in EffectClass.ALL:
             raise FatalError(f"the effect {name}: there is no class {kind!r}, only {', '.join(EffectClass.ALL)}")
+        if kind not in self._allow and not given:
+            raise FatalError(f"the effect {name} is {kind}; this run may call only {', '.join(self._allow)}")
         try:
             hash = digest(request)
         except Invalid as error:

@@ -40,10 +40,14 @@ class StopFlag:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Where the user wants the run to stop, if anywhere: before a node, or after one step."""
+    """Where the user wants the run to stop, if anywhere: before a node, or after one step.
+
+    ``allow`` are the classes of effects that may be called; all of them when it is empty.
+    """
 
     until: str | None = None
     single_step: bool = False
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ class Transitions:
             dict(self._store.substeps(self.place.head)),
             lambda name, output, statements: self._keep(record, name, output, statements),
         )
-        return Ledger(self._store, self.run, Calls(self.run, self._workflow.workflow_id, record), parts)
+        calls = Calls(self.run, self._workflow.workflow_id, record, self._orders.allow)
+        return Ledger(self._store, self.run, calls, parts)
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""

@@ -38,8 +38,9 @@ class WorkflowJob:
 
     The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
     for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
-    that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`. ``lease``
-    is for how many seconds without a sign of life nobody else takes the run.
+    that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`.
+    ``allow`` are the classes of effects that may be called, all of them when empty. ``lease`` is for how many seconds
+    without a sign of life nobody else takes the run.
     """
 
     store_url: str
@@ -49,6 +50,7 @@ class WorkflowJob:
     folder: str | None = None
     linger: float = 5.0
     on_conflict: str | None = None
+    allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
 
 
@@ -196,7 +198,12 @@ def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> Non
         look_beside(job.folder or (str(origin) if origin else None))
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease):
-            Runner(mine, workflow, Orders(job.until, job.single_step), Surroundings(store, tell, stop, Clock())).go()
+            Runner(
+                mine,
+                workflow,
+                Orders(job.until, job.single_step, tuple(job.allow)),
+                Surroundings(store, tell, stop, Clock()),
+            ).go()
     finally:
         store.close()
 

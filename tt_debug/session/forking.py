@@ -25,13 +25,14 @@ from tt_debug.session.owners import settle
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A fork as asked for; ``thread`` is the new thread's name."""
+    """A fork as asked for; ``thread`` is the new thread's name. ``fresh``: no effect on record is its own."""
 
     base: Ref
     thread: str
     changes: tuple[Change, ...] = ()
     keep_results: bool = False
     adopt: Path | None = None
+    fresh: bool = False
 
 
 def checked(
@@ -61,6 +62,8 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     meta: dict[str, object] = {}
     if asked.adopt is not None:
         meta[ADOPTED] = _adopted(store, asked.adopt, store.load(asked.base).header)
+    if asked.fresh:
+        meta["business_id"] = _fresh_scope(store, asked)
     changes = _telling(store, asked.base, asked.changes)
     header = writer.fork(asked.base, asked.thread, changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
@@ -77,6 +80,13 @@ def rooted(journal: Journal, checkpoint: Checkpoint) -> Checkpoint:
     if base is None or (base.ns, base.id) != (header.ref.ns, header.ref.id):
         return checkpoint
     return replace(checkpoint, header=replace(header, parent=base))
+
+
+def _fresh_scope(store: Store, asked: Fork) -> str:
+    """A business id that no other line of work has, so that no effect has a key that was used before."""
+    if not isinstance(store, RunStore):
+        raise Unsupported(f"a {store.info.kind} store records no effects", hint="leave out --fresh-effects")
+    return f"{asked.base.thread}~{asked.thread}~{asked.base.id}"
 
 
 def new_name(store: Store, thread: str, wanted: str | None) -> str:

@@ -51,7 +51,9 @@ class RunRequest:
     from ``ref`` on a new thread; "update" makes ``edit`` at ``ref``, in the thread itself or on a new ``thread``.
     ``accept_graph`` agrees to a graph that is not the one that last ran the thread. ``until`` stops before a node,
     ``single_step`` after one node. ``again`` is for a batch that is repeated: a thread that was started with this
-    very input is gone on with, or left when it is done.
+    very input is gone on with, or left when it is done. ``on_conflict`` (`stores.effects.OnConflict`) says what to do
+    where an effect on record meets another request; None stops there and asks. ``allow`` are the classes of effects
+    that a replay may call, all of them when empty.
     """
 
     action: Literal["run", "resume", "replay", "update"]
@@ -69,6 +71,8 @@ class RunRequest:
     again: bool = False
     edit: NodeEdit | None = None
     accept_graph: bool = False
+    on_conflict: str | None = None
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class RunPlan:
     ``nodes`` are those that run first, in order as far as it is known; ``stops`` says in words where it ends.
     ``calls`` are model calls, human tasks and other work seen on this path, one line each. ``ended`` is what a
     repeated request came to before: it runs nothing more. ``does`` are the lines of a plan that runs no node.
+    ``recorded`` are the effects on record that come next, "name in node (class)" each; ``differing`` those of them that
+    are not simply called where the request is another one by now.
     """
 
     title: str
@@ -94,6 +100,8 @@ class RunPlan:
     code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
     ended: RunResult | None = None
     does: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
 
     def lines(self) -> tuple[str, ...]:
         """The plan as text, one fact a line: no name in it makes another."""
@@ -104,8 +112,27 @@ class RunPlan:
         if self.code:
             parts.append(f"code          {self.code}")
         parts += [f"calls         {call}" for call in self.calls]
+        parts += [f"on record     {line}" for line in self._on_record()]
         parts += [f"note          {note}" for note in self.notes]
         return tuple(safe_text(part) for part in parts)
+
+    def _on_record(self) -> tuple[str, ...]:
+        """What becomes of the effects on record, in words."""
+        if not self.recorded:
+            return ()
+        if self.request.action == "replay":
+            return (f"{_few(self.recorded)}: called again, under new keys",)
+        told = (f"{_few(self.recorded)}: given from the record, not called",)
+        if not self.differing:
+            return told
+        then = {"new": "called under a new key", "reuse": "the recorded result all the same", "skip": "skipped"}
+        decided = then.get(self.request.on_conflict or "", "stops there and asks (--on-conflict decides before)")
+        return (*told, f"{_few(self.differing)}: with another request by now, {decided}")
+
+
+def _few(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - 4} more" if len(names) > 5 else ""
+    return ", ".join(names if len(names) <= 5 else names[:4]) + more
 
 
 @dataclass(frozen=True, slots=True)

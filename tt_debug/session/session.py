@@ -20,6 +20,7 @@ from tt_debug.errors import RefNotFound
 from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session import addresses, asking, forking, listing, owners, running
 from tt_debug.session.cache import CheckpointCache
+from tt_debug.session.executor import Executor
 from tt_debug.session.exporting import lines_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import OnPage, ThreadQuery
@@ -37,6 +38,8 @@ class Session:
         self._code = code
         self._cache = CheckpointCache()
         self._definitions: dict[Ref, str] = {}
+        self.executor = Executor(store)
+        """The records of our own executor: effects, and how a state came about."""
 
     @classmethod
     def open(
@@ -136,12 +139,15 @@ class Session:
         *,
         keep_results: bool = False,
         adopt: Path | None = None,
+        fresh_effects: bool = False,
     ) -> Header:
-        """A new thread (default ``<thread>-fork-N``) from ``ref``; ``adopt`` binds it to a changed definition."""
+        """A new thread (default ``<thread>-fork-N``) from ``ref``; ``adopt`` binds it to a changed definition.
+
+        It is given the effects on record of the line it leaves, unless ``fresh_effects``."""
         self._refuse_if_read_only("fork")
         self.preview(ref, changes)
         name = forking.new_name(self._store, ref.thread, thread)
-        fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt)
+        fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt, fresh_effects)
         return forking.fork(self._store, self._journal, fork)
 
     def edit(self, ref: Ref, changes: Sequence[Change]) -> Header:

@@ -12,12 +12,13 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval, Definition, Run, RunStatus
+from tt_debug.engine.effects import VERDICTS
 from tt_debug.engine.load import differences, load_body, load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
-from tt_debug.session import asking, forking, heads, starting
+from tt_debug.session import asking, forking, heads, recorded, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
@@ -56,9 +57,9 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
     view = open_view(store, journal, ref.thread)
     workflow = _workflow_for(store, view, ref, given)
     _check_until(workflow, request.until)
-    if request.action == "replay":
-        return _plan(request, workflow, _replayed(store, view, request))
-    return _plan(request, workflow, _resumed(store, view, request, workflow))
+    replayed = request.action == "replay"
+    start = _replayed(store, view, request) if replayed else _resumed(store, view, request, workflow)
+    return recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
 
 
 def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
@@ -69,7 +70,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
     elif request.action == "run":
         run = _start(store, plan)
     else:
-        fork = forking.Fork(_required(request.ref), plan.thread)
+        fork = forking.Fork(_required(request.ref), plan.thread, fresh=True)
         header = forking.fork(store, journal, fork)
         run = store.create_run(_new_run(plan, header.ref))
     given = request.workflow
@@ -79,6 +80,8 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         until=request.until,
         single_step=request.single_step,
         folder=str(given.absolute().parent) if given is not None else None,
+        on_conflict=request.on_conflict,
+        allow=request.allow,
     )
     ended = run_workflow(job, on_event)
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
@@ -111,7 +114,7 @@ def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: W
     if not request.has_answer:
         raise waiting(question)
     asking.check(question, request.answer)
-    if question.kind == "question":  # about the step that was running; the answer is no part of the state
+    if question.kind != "approval":  # about a step or an effect; the answer is no part of the state
         return _Start(ref.thread, state, (question.node,), header)
     answered = {**state, question.node: request.answer}
     return _Start(ref.thread, answered, _after(workflow, question.node, answered), header)
@@ -127,11 +130,19 @@ def _after(workflow: Workflow, node: str, state: Mapping[str, Value]) -> tuple[s
 
 def waiting(question: Approval) -> WaitingForAnswer:
     """The error of a thread that cannot go on without an answer."""
+    held = question.kind in VERDICTS
+    what = "is held until somebody decides about" if held else f"waits for an answer to {question.node}:"
     return WaitingForAnswer(
-        f"{question.thread!r} waits for an answer to {question.node}: {question.prompt}",
+        f"{question.thread!r} {what} {question.prompt}",
         question.id,
-        hint=f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON",
+        hint=_hint(question),
     )
+
+
+def _hint(question: Approval) -> str:
+    if question.kind in VERDICTS:
+        return f"tt-debug resolve STORE {question.id} --as {'|'.join(VERDICTS[question.kind])}"
+    return f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON"
 
 
 def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | None) -> Workflow:

@@ -1,0 +1,203 @@
+"""Effects of runs: effects lists them, resolve says what to do about one that nobody is sure of. Neither runs code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from stores.effects import HOLDS, EffectUse
+from stores.errors import NotFound
+from stores.model import Value
+from tt_debug.cli import records
+from tt_debug.cli.completing import QUESTION, REF
+from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.front import Front
+from tt_debug.cli.inbox import os_user
+from tt_debug.cli.options import (
+    JsonText,
+    Target,
+    gathered,
+    looking_options,
+    reveal_option,
+    store_argument,
+    writing_options,
+)
+from tt_debug.cli.output import Output, line_width
+from tt_debug.cli.tables import Column, clock, table
+from tt_debug.errors import UsageError
+from tt_debug.session.executor import Duplicate
+from tt_debug.session.records import Form, Pen, Record, form_of, timestamp
+from tt_debug.shell import argument, word
+from tt_debug.text import one_line
+
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
+EFFECTS = (
+    Column("step", right=True),
+    Column("node"),
+    Column("effect"),
+    Column("class"),
+    Column("status"),
+    Column("how"),
+    Column("result"),
+    Column("key"),
+    Column("at (UTC)"),
+)
+DUPLICATES = (Column("thread"), Column("node"), Column("attempts"), Column("effect"), Column("key"), Column("why"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectsOptions(Target):
+    """Whose effects, or which of them may have been done twice."""
+
+    thread: str | None
+    duplicates: bool
+    reveal: bool
+
+
+@click.command()
+@store_argument
+@click.argument("thread", metavar="[THREAD]", required=False, type=REF)
+@click.option("--duplicates", is_flag=True, help="Only what may have been done twice: node, attempts, missing key.")
+@reveal_option
+@looking_options
+@gathered(EffectsOptions)
+def effects(front: Front, options: EffectsOptions) -> ExitCode:
+    """What runs asked of the world outside: called once, or given from the record."""
+    output, hiding = Output(options.as_json), front.hiding(options.reveal)
+    with front.looking(options.store) as session:
+        if options.thread is not None:
+            session.open_thread(options.thread)  # an unknown one is told
+        if options.duplicates:
+            return _duplicates(session, options.thread, output)
+        found = session.executor.effects(options.thread)
+        form = form_of(session.info.kind, hiding)
+    if output.as_json:
+        output.document("effects", [effect_record(use, form) for use in found])
+    else:
+        output.text(effect_lines(found, form, line_width()))
+    return ExitCode.OK
+
+
+def effect_lines(uses: Iterable[EffectUse], form: Form, width: int | None) -> list[str]:
+    """One use of an effect a line."""
+    pen = Pen(form)
+    rows = (
+        (
+            str(use.ordinal),
+            use.effect.slot.node + (f" #{use.effect.slot.visit}" if use.effect.slot.visit > 1 else ""),
+            use.effect.slot.name + (f" #{use.effect.slot.call_no}" if use.effect.slot.call_no > 1 else ""),
+            use.effect.kind,
+            use.effect.status,
+            "called" if use.called else "recorded",
+            use.effect.error or one_line(pen.json(use.effect.result), 40),
+            use.effect.key,
+            clock(use.at),
+        )
+        for use in uses
+    )
+    return table(EFFECTS, rows, width)
+
+
+def effect_record(use: EffectUse, form: Form) -> Record:
+    """One item of ``effects``."""
+    effect, pen = use.effect, Pen(form)
+    return {
+        "run": use.run_id,
+        "ordinal": use.ordinal,
+        "attempt": use.attempt,
+        "node": effect.slot.node,
+        "visit": effect.slot.visit,
+        "name": effect.slot.name,
+        "call_no": effect.slot.call_no,
+        "business_id": effect.slot.business_id,
+        "class": effect.kind,
+        "status": effect.status,
+        "called": use.called,
+        "key": effect.key,
+        "request": pen.json(effect.request),
+        "result": pen.json(effect.result),
+        "error": effect.error,
+        "at": timestamp(use.at),
+        "done": timestamp(effect.done),
+    }
+
+
+def _duplicates(session: Session, thread: str | None, output: Output) -> ExitCode:
+    found = session.executor.duplicates(thread)
+    if output.as_json:
+        output.document("effects", [_duplicate_record(each) for each in found])
+        return ExitCode.OK
+    rows = (
+        (each.thread, each.node, ", ".join(each.attempts), each.effect or "", each.key or "none", each.why)
+        for each in found
+    )
+    output.text(table(DUPLICATES, rows, line_width()))
+    if not found:
+        narrate("nothing was done twice, as far as the ledger tells")
+    return ExitCode.OK
+
+
+def _duplicate_record(each: Duplicate) -> Record:
+    return {
+        "thread": each.thread,
+        "node": each.node,
+        "visit": each.visit,
+        "attempts": list(each.attempts),
+        "name": each.effect,
+        "key": each.key,
+        "why": each.why,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveOptions(Target):
+    """Which held run's question, and what is to be done."""
+
+    id: str
+    verdict: str
+    result: Value = None
+    by: str | None = None
+
+
+@click.command()
+@store_argument
+@click.argument("id", metavar="ID", type=QUESTION)
+@click.option(
+    "--as",
+    "verdict",
+    required=True,
+    type=click.Choice(["done", "retry", "skip", "new-key", "new", "reuse"]),
+    metavar="HOW",
+    help="It was done, retry it, skip it, call it under a new-key; of a conflict: call it as new, reuse, skip.",
+)
+@click.option("--result", type=JsonText(), metavar="JSON", help="With --as done: what came of it.")
+@click.option("--by", metavar="NAME", help="Who decides; the OS user when left out.")
+@writing_options
+@gathered(ResolveOptions)
+def resolve(front: Front, options: ResolveOptions) -> ExitCode:
+    """Say what to do about an effect that holds a run; running stays with resume."""
+    if options.result is not None and options.verdict != "done":
+        raise UsageError("--result belongs to --as done")
+    output = Output(options.as_json)
+    with front.writing(options.wanted()) as session:
+        held = [asked for asked in session.approvals() if asked.kind in HOLDS and asked.id.startswith(options.id)]
+        if len(held) > 1 and options.id not in {asked.id for asked in held}:
+            raise NotFound(f"{options.id!r} fits {len(held)} open questions", hint="give more of the id")
+        id = held[0].id if len(held) == 1 else options.id
+        answer: dict[str, Value] = {"as": options.verdict}
+        if options.verdict == "done":
+            answer["result"] = options.result
+        by = options.by or os_user()
+        made = session.answer(id, answer, by)
+    words = (word(options.store), argument(made.ref.thread))
+    narrate(f"recorded as {by}; go on with: tt-debug resume {' '.join(words)}")
+    if output.as_json:
+        output.document("resolve", {"approval": id, "by": by, **records.new_head_record(made)})
+    else:
+        output.text([f"{made.ref.thread}@{made.ref.id}"])
+    return ExitCode.OK

@@ -1,0 +1,127 @@
+"""What only runs of our own have to tell: how a state came about, which effects they had, what may be done twice.
+
+Reads only. In a store that keeps no runs there is nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stores.effects import EffectClass, EffectStatus, EffectUse
+from stores.model import Header, Ref
+from stores.protocol import RunStore, Store
+from stores.runs import StepRecord
+
+_Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a node and the effects that it came to, in order."""
+
+    record: StepRecord
+    uses: tuple[EffectUse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What led to a checkpoint: the attempts at the step that ended there. ``header`` None: the step under way."""
+
+    header: Header | None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Something that may have been done twice. ``key`` is None where the node has no effect that tells."""
+
+    thread: str
+    node: str
+    visit: int
+    attempts: tuple[str, ...]
+    effect: str | None
+    key: str | None
+    why: str
+
+
+class Executor:
+    """The executor's records of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store if isinstance(store, RunStore) else None
+
+    def effects(self, thread: str | None = None) -> tuple[EffectUse, ...]:
+        """Every time that a run of the thread, or of all, came to an effect, in the order of the steps."""
+        return () if self._store is None else self._store.effects(thread)
+
+    def story(self, line: Sequence[Header]) -> tuple[Chapter, ...]:
+        """How the last checkpoint of ``line`` (oldest first) came about; what runs or failed from there comes last."""
+        if self._store is None:
+            return tuple(Chapter(header) for header in line)
+        ended: dict[Ref, list[Attempt]] = defaultdict(list)
+        begun: dict[Ref, list[Attempt]] = defaultdict(list)
+        for thread in dict.fromkeys(header.ref.thread for header in line):
+            for attempts in _by_step(self._attempts(self._store, thread)):
+                end = next((one.record.checkpoint for one in reversed(attempts) if one.record.checkpoint), None)
+                place, where = (ended, end) if end else (begun, attempts[-1].record.base)
+                place[Ref(thread, "", where or "")].extend(attempts)
+        told = [Chapter(header, tuple(ended.get(header.ref, ()))) for header in line]
+        under_way = tuple(begun.get(line[-1].ref, ())) if line else ()
+        return (*told, Chapter(None, under_way)) if under_way else tuple(told)
+
+    def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
+        """What may have been done twice: done under several keys, or run again without an effect that tells."""
+        if self._store is None:
+            return ()
+        threads = [thread] if thread is not None else list(dict.fromkeys(run.thread for run in self._store.runs()))
+        found: list[Duplicate] = []
+        for name in reversed(threads):
+            attempts = self._attempts(self._store, name)
+            found += _done_under_several_keys(name, attempts)
+            found += _run_again_without_a_key(name, attempts)
+        return tuple(found)
+
+    def _attempts(self, store: RunStore, thread: str) -> list[Attempt]:
+        uses: dict[tuple[str, int, int], list[EffectUse]] = defaultdict(list)
+        for use in store.effects(thread):
+            uses[use.run_id, use.ordinal, use.attempt].append(use)
+        records = (record for run in reversed(store.runs(thread)) for record in store.steps(run.run_id))
+        return [
+            Attempt(record, () if record.substep else tuple(uses[record.run_id, record.ordinal, record.attempt]))
+            for record in records
+        ]
+
+
+def _by_step(attempts: Iterable[Attempt]) -> Iterable[list[Attempt]]:
+    """The attempts of one step together; a part of it that was completed by itself stands for itself."""
+    steps: dict[tuple[_Place, str], list[Attempt]] = defaultdict(list)
+    for one in attempts:
+        steps[(one.record.run_id, one.record.ordinal), one.record.substep].append(one)
+    return steps.values()
+
+
+def _done_under_several_keys(thread: str, attempts: Sequence[Attempt]) -> Iterable[Duplicate]:
+    keyed = (EffectClass.IDEMPOTENT, EffectClass.PROBE, EffectClass.AT_MOST_ONCE)
+    done: Mapping[str, dict[str, tuple[Attempt, EffectUse]]] = defaultdict(dict)
+    for one in attempts:
+        for use in one.uses:
+            if use.called and use.effect.kind in keyed and use.effect.status == EffectStatus.DONE:
+                done[use.effect.slot.key][use.effect.key] = (one, use)
+    for slot, keys in done.items():
+        if len(keys) > 1:
+            one, use = next(iter(keys.values()))
+            tries = tuple(f"{made.record.attempt} {made.record.status}" for made, _ in keys.values())
+            why = f"done under {len(keys)} keys, as somebody decided"
+            yield Duplicate(thread, one.record.node, one.record.visit, tries, use.effect.slot.name, slot, why)
+
+
+def _run_again_without_a_key(thread: str, attempts: Sequence[Attempt]) -> Iterable[Duplicate]:
+    for tries in _by_step(attempts):
+        first = tries[0].record
+        asked = any(one.record.status == "waiting" for one in tries)
+        if len(tries) > 1 and not asked and not first.substep and not any(one.uses for one in tries):
+            told = tuple(f"{one.record.attempt} {one.record.status}" for one in tries)
+            why = "no effect, so no key: what it does outside may have been done each time"
+            yield Duplicate(thread, first.node, first.visit, told, None, None, why)
