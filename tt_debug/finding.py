@@ -22,11 +22,12 @@ _SURE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A checkpoint that answered, and what."""
+    """A checkpoint that answered, and what; ``nodes`` wrote it."""
 
     ref: Ref
     step: int | None
     value: Value
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class Finder:
         for header in headers:
             value = self._ask(header)
             if value is not MISSING and holds(value):
-                yield Hit(header.ref, header.step, value)
+                yield Hit(header.ref, header.step, value, header.nodes)
 
     def changes(self, line: Iterable[Header]) -> Iterator[Hit]:
         """Each checkpoint of a line, oldest first, whose answer is another than that of the one before; the first too.
@@ -73,7 +74,7 @@ class Finder:
             if value is MISSING:
                 continue
             if before is MISSING or not strict_equal(before, value):
-                yield Hit(header.ref, header.step, value)
+                yield Hit(header.ref, header.step, value, header.nodes)
             before = value
 
     def bisect(self, line: Sequence[Header]) -> Hit | None:
@@ -94,7 +95,8 @@ class Finder:
         for at in range(high + 1, min(len(line), high + _SURE + 1)):
             if not self._holds(line[at]):
                 raise NotMonotone(line[high].ref, line[at].ref)
-        return Hit(line[high].ref, line[high].step, self._ask(line[high]))
+        found = line[high]
+        return Hit(found.ref, found.step, self._ask(found), found.nodes)
 
     def _holds(self, header: Header) -> bool:
         value = self._ask(header)

@@ -20,7 +20,7 @@ _KEPT: Final = 4096  # checkpoints whose hits are remembered; a line needs its n
 class Found:
     """A text at a place of a checkpoint. ``part``: "state", "task", "meta", "node" or "thread".
 
-    ``path`` leads from that part to the text, which is a key itself where ``is_key``.
+    ``path`` leads from that part to the text, which is a key itself where ``is_key``; ``nodes`` wrote the checkpoint.
     """
 
     ref: Ref
@@ -29,6 +29,7 @@ class Found:
     path: Path
     excerpt: str
     is_key: bool = False
+    nodes: tuple[str, ...] = ()
 
 
 class Search:
@@ -58,7 +59,8 @@ class Search:
             mark = hash((part, tuple(step for step in path if type(step) is not int), text))
             held.add(mark)
             if self._every or mark not in before:
-                yield Found(header.ref, header.step, part, path, _excerpt(text, at, len(self._text)), is_key)
+                excerpt = _excerpt(text, at, len(self._text))
+                yield Found(header.ref, header.step, part, path, excerpt, is_key, header.nodes)
         self._held[header.ref] = frozenset(held)
         if len(self._held) > _KEPT:
             del self._held[next(iter(self._held))]

@@ -201,7 +201,8 @@ def _tell_hits(output: Output, hits: Iterator[Hit], form: Form) -> int:
         return len(records)
     count = 0
     for count, hit in enumerate(hits, start=1):  # noqa: B007  # the last one is the answer
-        line = f"{_step(hit.step)}  {hit.ref.thread}@{hit.ref.id}  {one_line(form.hiding.hide(hit.value))}"
+        where = f"{_step(hit.step)}  {', '.join(hit.nodes)}  {hit.ref.thread}@{hit.ref.id}"
+        line = f"{where}  {one_line(form.hiding.hide(hit.value))}"
         output.text([line])
         output.flush()
     return count
@@ -209,7 +210,7 @@ def _tell_hits(output: Output, hits: Iterator[Hit], form: Form) -> int:
 
 def hit_record(hit: Hit, form: Form) -> dict[str, Value]:
     """What `find --json` prints of a hit."""
-    return {**_address(hit.ref, hit.step), "value": Pen(form).json(hit.value)}
+    return {**_address(hit.ref, hit.step), "nodes": list(hit.nodes), "value": Pen(form).json(hit.value)}
 
 
 def _tell_rest(finding: Finding, found: int, limit: int | None) -> None:
@@ -280,7 +281,8 @@ def _tell_found(output: Output, hit: Found, hiding: Redaction) -> None:
 
 def found_record(hit: Found, hiding: Redaction) -> dict[str, Value]:
     """What `grep --json` prints of a hit."""
-    record = {**_address(hit.ref, hit.step), "part": hit.part, "path": to_json(hit.path)}
+    place = {"nodes": list(hit.nodes), "part": hit.part, "path": to_json(hit.path)}
+    record = {**_address(hit.ref, hit.step), **place}
     return {**record, **({"redacted": True} if _holds_secret(hit, hiding) else {"excerpt": hit.excerpt})}
 
 

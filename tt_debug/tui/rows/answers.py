@@ -15,16 +15,21 @@ from tt_debug.redaction import Redaction
 from tt_debug.searching import Found
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import Glyphs
-from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.pieces import Line, Piece, pad
 from tt_debug.tui.rows.values import one_liner, value_line
 
 _SIGNS: Final = {"add": "+", "change": "~", "remove": "-", "unknown": "?"}
+WHO: Final = 16
+"""Cells for the node that wrote a checkpoint."""
 _INKS: Final = {"add": "added", "change": "changed", "remove": "removed", "unknown": "warning"}
 
 
 def answer_line(answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *, named: bool) -> Line:
-    """One answer. ``named``: the thread is said too, because there are several."""
-    lead = (_step(answer.step), *((Piece(f"{safe_text(answer.ref.thread)}  ", "strong"),) if named else ()))
+    """One answer. ``named``: the thread is said too, because there may be several."""
+    thread = (Piece(f"{safe_text(answer.ref.thread)}  ", "muted"),) if named else ()
+    who = safe_text(", ".join(answer.nodes) or (answer.source if isinstance(answer, Stop) else ""))
+    sign = (Piece(f"{_SIGNS[answer.op]} ", _INKS[answer.op]),) if isinstance(answer, Stop) else ()
+    lead = (_step(answer.step), *thread, *sign, *pad((Piece(who, "strong"),), WHO, glyphs.ellipsis), Piece("  "))
     if isinstance(answer, Stop):
         return (*lead, *_stop(answer, hiding, glyphs))
     if isinstance(answer, Hit):
@@ -37,22 +42,18 @@ def _step(step: int | None) -> Piece:
 
 
 def _stop(stop: Stop, hiding: Redaction, glyphs: Glyphs) -> Line:
-    who = ", ".join(stop.nodes) or stop.source
-    sign = (Piece(f"{_SIGNS[stop.op]} ", _INKS[stop.op]), Piece(f"{safe_text(who):<18}  ", "strong"))
     if stop.op == "unknown":
         more = f", with {counted(stop.more, 'older checkpoint')}" if stop.more else ""
-        return (
-            *sign,
-            Piece(f"cannot be read{more}; it may have changed here: {safe_text(stop.problem or '')}", "warning"),
-        )
+        why = f"cannot be read{more}; it may have changed here: {safe_text(stop.problem or '')}"
+        return (Piece(why, "warning"),)
     secret = any(hiding.names(step) for step in stop.path)
     old, new = (
         () if value is MISSING else value_line(hiding.hide(value, secret=secret), glyphs)
         for value in (stop.old, stop.new)
     )
     if stop.op == "change":
-        return (*sign, *old, Piece(f" {glyphs.arrow} ", "muted"), *new)
-    return (*sign, *((Piece("was ", "muted"), *old) if stop.op == "remove" else new))
+        return (*old, Piece(f" {glyphs.arrow} ", "muted"), *new)
+    return (Piece("was ", "muted"), *old) if stop.op == "remove" else new
 
 
 def _found(found: Found, hiding: Redaction, glyphs: Glyphs) -> Line:

@@ -150,7 +150,8 @@ class AnswersScreen(BaseScreen):
     def _show(self, problem: str = "") -> None:
         panel, part = self.query_one("#answers", Panel), self._part
         hiding, glyphs = self.tt.redaction, self.tt.glyphs
-        named = len({answer.ref.thread for answer in part.answers}) > 1
+        asked = self._question.ref
+        named = asked is None or any(answer.ref.thread != asked.thread for answer in part.answers)
         lines = [answer_line(answer, hiding, glyphs, named=named) for answer in part.answers]
         cursor = panel.cursor
         panel.empty = problem or self._nothing()
