@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from stores.errors import StoreError as StoreError
+    from stores.making import create_native as create_native
     from stores.model import MISSING as MISSING
     from stores.model import Capability as Capability
     from stores.model import Change as Change
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from stores.model import Task as Task
     from stores.model import ThreadInfo as ThreadInfo
     from stores.model import Write as Write
-    from stores.native.sqlite import create_native as create_native
     from stores.protocol import RunStore as RunStore
     from stores.protocol import Store as Store
     from stores.protocol import Writer as Writer
@@ -59,7 +59,7 @@ _MODEL: Final = (
 _HOME: Final = {
     "open_store": "stores.registry",
     "mask_password": "stores.registry",
-    "create_native": "stores.native.sqlite",
+    "create_native": "stores.making",
     "StoreError": "stores.errors",
     "Store": "stores.protocol",
     "Writer": "stores.protocol",

@@ -37,6 +37,11 @@ class Address:
     chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def secret_url(self) -> str:
+        """A URL with everything in it, for another process of ours: never to be shown or kept."""
+        return f"postgresql://?{urlencode({**self.parameters, **self.chosen}, quote_via=quote)}"
+
+    @property
     def schema(self) -> str | None:
         """The schema that was asked for."""
         return self.chosen.get("schema")

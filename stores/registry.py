@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from stores.errors import Corrupt, Unreachable, Unsupported
+from stores.postgres_address import is_postgres
 from stores.protocol import Store
 from stores.salvaging import SalvagingReader
 
@@ -39,10 +40,16 @@ Tables = Mapping[str, frozenset[str]]
 def open_store(url: str, *, read_only: bool = True) -> Store:
     """The store at a path, ``sqlite:///path``, or ``sqlite:///path?table=…&thread=…&id=…&parent=…&state=…``.
 
+    Or in a database: ``postgresql://…`` or libpq's ``service=…``, with ``?schema=…`` where it holds several.
+
     Looking writes nothing either way; ``read_only`` also refuses every write. Raises Unreachable for what is not
     there (nothing is made), Corrupt for no database, Unsupported for tables that no adapter knows.
     """
     path, mapping = split_url(url)
+    if path is None and is_postgres(url):
+        from stores.postgres_stores import open_postgres
+
+        return open_postgres(url, read_only=read_only)
     if path is None:
         return _foreign_url(url, read_only)
     if mapping:
@@ -70,6 +77,8 @@ def split_url(url: str) -> tuple[Path | None, dict[str, str]]:
     path are written %3F and %25, in a plain path they stand for themselves. Raises Unsupported for a bad mapping.
     """
     found = _SCHEME.fullmatch(url)
+    if is_postgres(url) and not Path(url).exists():
+        return None, {}
     if found is None or Path(url).exists():
         return _absolute(url), {}
     if found[1].lower() != "sqlite":
@@ -194,7 +203,7 @@ def _foreign_url(url: str, read_only: bool) -> Store:
         return found.store
     raise Unsupported(
         f"no adapter for {mask_password(url)}",
-        hint=f"Give the path of an SQLite file, or sqlite:///path.{found.broken}",
+        hint=f"Give the path of an SQLite file, sqlite:///path or postgresql://….{found.broken}",
     )
 
 

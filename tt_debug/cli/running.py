@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stores.errors import Conflict, StoreError, Unreachable
+from stores.errors import Conflict, StoreError
+from stores.making import create_native, place_of
 from stores.model import Value
 from tt_debug.cli import batch
 from tt_debug.cli.exits import ExitCode, narrate, report
@@ -100,51 +101,36 @@ def run(front: Front, options: RunOptions) -> ExitCode:
     stopped goes on.
     """
     requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
-    new = _new_file(options)
-    with _place_to_plan(new) as place, front.writing(replace(wanted, store=place or options.store)) as session:
+    place = place_of(options.store)
+    is_new = place.is_new and not options.read_only
+    wanted = replace(wanted, store=place.url)
+    with _place_to_plan(is_new) as empty, front.writing(replace(wanted, store=empty or place.url)) as session:
         runner = Runner(front, session, output, yes=options.yes, reveal=options.reveal)
         plan = _first_plan(session, requests)
         if plan is not None:
-            runner.agree(plan, _lines(session, plan, requests, new))
-        if new is None:
+            runner.agree(plan, _lines(session, plan, requests, place.shown if is_new else None))
+        if not is_new:
             return _run_all(runner, session, requests, options.store)
-    from stores import create_native
-
-    create_native(new)
+    create_native(place.url)
     with front.writing(wanted) as session:
         return _run_all(
             Runner(front, session, output, yes=True, reveal=options.reveal), session, requests, options.store
         )
 
 
-def _new_file(options: RunOptions) -> Path | None:
-    """The path of a store that is not there yet; None for one that is, or that only a URL can name.
-
-    Raises Unreachable where there is no folder to make it in.
-    """
-    path = Path(options.store)
-    if options.read_only or "://" in options.store or path.exists():
-        return None
-    if not path.absolute().parent.is_dir():
-        raise Unreachable(f"there is no folder {path.absolute().parent} to make {path.name} in", hint="make it first")
-    return path
-
-
 @contextmanager
-def _place_to_plan(new: Path | None) -> Iterator[str | None]:
+def _place_to_plan(is_new: bool) -> Iterator[str | None]:
     """An empty store in a temporary folder, so that a plan that is refused leaves nothing behind."""
-    if new is None:
+    if not is_new:
         yield None
         return
-    from stores import create_native
-
     with tempfile.TemporaryDirectory(prefix="tt-debug-") as folder:
-        place = Path(folder) / new.name
+        place = Path(folder) / "new.sqlite"
         create_native(place)
         yield str(place)
 
 
-def _lines(session: Session, plan: RunPlan, requests: tuple[RunRequest, ...], new: Path | None) -> tuple[str, ...]:
+def _lines(session: Session, plan: RunPlan, requests: tuple[RunRequest, ...], new: str | None) -> tuple[str, ...]:
     """The plan of the first request that runs something, and what else would happen."""
     lines = list(plan.lines())
     if len(requests) > 1:

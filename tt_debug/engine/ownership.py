@@ -19,8 +19,9 @@ from typing import Final, Self
 
 from stores.errors import Conflict, LeaseLost, StoreError, Unreachable
 from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
-from stores.places import state_folder
 from stores.protocol import RunStore
+from stores.run_locks import KeepsLocks
+from stores.run_locks import RunLock as Lock
 from stores.runs import Run, RunStatus
 from stores.supervision import Takeover
 
@@ -34,9 +35,17 @@ def lock_path(store: RunStore, run_id: str, token: int) -> Path:
 
     Each owner has its own: one that was taken over while it was stopped keeps its lock for as long as it lives.
     """
-    place = store.info.path
-    folder = Path(f"{place}.locks") if place else state_folder() / "locks" / store.info.store_id
-    return folder / hashlib.sha256(f"{token}:{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return (
+        Path(f"{store.info.path}.locks")
+        / hashlib.sha256(f"{token}:{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    )
+
+
+def lock_of(store: RunStore, run_id: str, token: int) -> Lock:
+    """The lock of one owner of a run: the server's where the store is on one, else the kernel's."""
+    if isinstance(store, KeepsLocks):
+        return store.run_lock(f"{token}:{run_id}")
+    return RunLock(lock_path(store, run_id, token))
 
 
 class RunLock:
@@ -105,11 +114,15 @@ class RunLock:
 def why_ownerless(store: RunStore, run: Run) -> str | None:
     """The evidence that a run whose row says running may be taken over; None when its owner is at work.
 
-    Creates nothing. On another machine only the lease tells.
+    Creates nothing.
     """
-    if run.boot_id and run.boot_id != boot_id() and store.info.path:
+    if isinstance(store, KeepsLocks):
+        locked = store.is_run_locked(f"{run.token}:{run.run_id}")
+    elif run.boot_id and run.boot_id != boot_id():
         return "the machine was started anew since"
-    if run.boot_id == boot_id() and not _is_locked(lock_path(store, run.run_id, run.token)):
+    else:
+        locked = _is_locked(lock_path(store, run.run_id, run.token))
+    if not locked:
         return f"its process {run.owner_pid} is gone"
     if not run.lease_left:
         since = f" since {run.beat:%Y-%m-%d %H:%M:%S} UTC" if run.beat else ""
@@ -150,20 +163,21 @@ def claimed(
     ``run`` is the row as it was seen: of two that saw the same one takes it. Raises Conflict when somebody else runs
     it and no ``evidence`` says that it may be taken. ``on_conflict`` as in the store's ``claim``.
     """
-    with RunLock(lock_path(store, run.run_id, run.token + 1)) as lock:
+    with lock_of(store, run.run_id, run.token + 1) as lock:
         if not _acquired(lock):
             raise _owned(run)
         over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
         takeover = None if over is None else Takeover(run.token, over)
         mine = store.claim(run.run_id, uuid.uuid4().hex, os.getpid(), on_conflict, lease=lease, takeover=takeover)
-        with RunLock(lock_path(store, run.run_id, mine.token)) as own:
+        with lock_of(store, run.run_id, mine.token) as own:
             if mine.token != run.token + 1:  # somebody had it in between; nobody else can want this one
                 _acquired(own)
-            lock_path(store, run.run_id, run.token).unlink(missing_ok=True)
+            if not isinstance(store, KeepsLocks):
+                lock_path(store, run.run_id, run.token).unlink(missing_ok=True)
             yield mine
 
 
-def _acquired(lock: RunLock) -> bool:
+def _acquired(lock: Lock) -> bool:
     for _ in range(_ATTEMPTS):
         if lock.acquire():
             return True

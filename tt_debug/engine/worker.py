@@ -43,7 +43,7 @@ class WorkflowJob:
     without a sign of life nobody else takes the run.
     """
 
-    store_url: str
+    store_url: str = field(repr=False)  # it may hold a password
     run_id: str
     until: str | None = None
     single_step: bool = False

@@ -14,11 +14,11 @@ from typing import BinaryIO
 
 from stores.codec import json as strict_json
 from stores.errors import Conflict, Corrupt, Invalid, Unsupported
+from stores.making import create_native, place_of
 from stores.model import Ref, Value
-from stores.native.sqlite import create_native
 from stores.past import PastCheckpoint, PastThread, Restorer
 from stores.protocol import Store
-from stores.registry import open_store, split_url
+from stores.registry import open_store
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.past_lines import Malformed, checkpoint_of, thread_of
@@ -50,10 +50,10 @@ def import_into(url: str, file: Path) -> Imported:
     Raises UsageError naming a wrong line, Conflict for a thread that is there, Unsupported for a store of others.
     """
     index = _index_of(file)
-    path, _ = split_url(url)
-    if path is not None and not path.exists():
-        create_native(path)
-    store = open_store(url, read_only=False)
+    place = place_of(url)
+    if place.is_new:
+        create_native(place.url)
+    store = open_store(place.url, read_only=False)
     with closing(store):
         return _take_in(store, file, index)
 
