@@ -119,7 +119,7 @@ def _notes(checkpoint: Checkpoint, node: str) -> Iterator[str]:
             yield f"{task.node} has finished, and its result is {'applied' if kept else 'dropped with the step'}"
         else:
             asks = " and what it asks" if task.interrupts else ""
-            yield f"{task.node}{asks} is dropped with the step; fork --keep-results without a node keeps it"
+            yield f"{task.node}{asks} is dropped with the step; a fork without a node can keep it"
 
 
 def _values(store: Store, ref: Ref, edit: NodeEdit) -> dict[str, Value]:

@@ -39,9 +39,9 @@ class Losses:
         return tuple(
             f"{counted(len(nodes), what)} ({', '.join(map(safe_text, nodes))}): {then}"
             for nodes, what, then in (
-                (self.asking, "open question", "its node starts again and asks again"),
-                (self.answered, "recorded answer", "it is given to nobody"),
-                (self.finished, "finished result", "its node runs again"),
+                (self.asking, "open question", "asked again, from the start of the node"),
+                (self.answered, "recorded answer", "given to nobody"),
+                (self.finished, "finished result", "made again, by running the node"),
             )
             if nodes
         )

@@ -34,7 +34,8 @@ class EditTarget:
 
     ``next`` are the nodes that a fork keeps; ``text`` an edit already
     begun elsewhere. ``values`` False makes a form that only asks for a name. ``hiding`` hides the secrets of
-    ``state``, in which the value lies. Only where ``is_head`` can the thread itself be edited.
+    ``state``, in which the value lies. Only where ``is_head`` can the thread itself be edited. ``has_graph``: the
+    thread's own graph can make the edit as one of its nodes.
     """
 
     ref: Ref
@@ -47,6 +48,7 @@ class EditTarget:
     state: Value = None
     hiding: Redaction = NOTHING
     is_head: bool = True
+    has_graph: bool = False
 
     def draft(self) -> Draft:
         """The value as text. Raises UsageError when it is nested too deeply."""
@@ -58,12 +60,27 @@ class EditOutcome:
     """What is to be written. ``action``: "fork", "run" (fork, then run it), "edit" (in the thread itself), "edit-run".
 
     An empty ``thread`` is a free name. ``adopt`` is the definition a fork is bound to instead of its base's.
+    ``keep_results`` takes along what the step under way has done. With ``as_node`` the graph makes the edit, of values
+    that are replaced or go ``by_reducer``.
     """
 
     action: str
     thread: str = ""
     changes: Diff = ()
     adopt: PathLike | None = None
+    keep_results: bool = False
+    as_node: str = ""
+    by_reducer: bool = False
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the thread itself is edited."""
+        return self.action.startswith("edit")
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is to be run afterwards."""
+        return self.action in ("run", "edit-run")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,15 @@ from tt_debug.tui.dialogs.base import Choice, Dialog
 
 
 class ConfirmDialog(Dialog[str]):
-    """Lists a plan's lines; ends with "run". ``title`` is the plan's first line, ``verb`` the button's word."""
+    """Lists a plan's lines; ends with "run". ``title`` is the plan's first line, ``verb`` the button's word.
 
-    def __init__(self, title: str, lines: Sequence[str], verb: str) -> None:
+    ``state`` says how things stand before that.
+    """
+
+    def __init__(self, title: str, lines: Sequence[str], verb: str, state: str = "Nothing has run yet.") -> None:
         super().__init__(title, (Choice(verb, "run", "ctrl+r", "warning"),))
         self._lines = lines
+        self._state = state
 
     def compose_body(self) -> ComposeResult:
         """One fact a line: a word, where it is not the one above, then what it is."""
@@ -31,4 +35,4 @@ class ConfirmDialog(Dialog[str]):
                     yield Static(Content(shown), classes="plan-word", markup=False)
                     yield Static(Content(rest.strip() if rest else word), classes="plan-fact", markup=False)
                 above = word if rest else ""
-        yield Static("Nothing has run yet.", classes="dialog-note", markup=False)
+        yield Static(Content(self._state), classes="dialog-note", markup=False)

@@ -42,6 +42,18 @@ Suggest = Callable[[], str]
 """A free name for the new thread."""
 
 
+Lost = Callable[[], tuple[str, ...]]
+"""What an edit would leave behind, one sentence a line."""
+
+
+class LossesFound(Message):
+    """What an edit would leave behind; nothing where no step is under way."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        super().__init__()
+        self.lines = lines
+
+
 class NameFound(Message):
     """A free name."""
 
@@ -77,7 +89,7 @@ class InPlace(Checkbox):
 class EditDialog(Dialog[EditOutcome]):
     """The form. A button waits for the check of what stands there, and closes the form only when that holds."""
 
-    def __init__(self, target: EditTarget, check: Check, suggest: Suggest) -> None:
+    def __init__(self, target: EditTarget, check: Check, suggest: Suggest, lost: Lost = tuple) -> None:
         choices = (
             Choice("Create fork", EditOutcome("fork"), "ctrl+s", "primary"),
             Choice("Fork and run…", EditOutcome("run"), "ctrl+r", "warning"),
@@ -88,6 +100,7 @@ class EditDialog(Dialog[EditOutcome]):
         self._target = target
         self._check = check
         self._suggest = suggest
+        self._lost = lost
         self._draft = target.draft() if target.values else Draft("")
         self._text = target.text if target.text is not None else self._draft.text
         self._rest: Timer | None = None
@@ -112,12 +125,20 @@ class EditDialog(Dialog[EditOutcome]):
                 yield Static(_KEPT, classes="dialog-line kept", markup=False)
             yield Static("", id="verdict", markup=False)
             yield ChangesView(id="changes")
-        yield Static(Content(self._next()), classes="dialog-line", markup=False)
+        yield Static(Content(self._next()), id="next-line", classes="dialog-line", markup=False)
         with Horizontal(id="fork-line"):
             yield Static("New thread  ", id="fork-label", markup=False)
             yield Input(placeholder="looking for a free name…", id="fork-name", compact=True)
         yield InPlace("in this thread instead of a fork", id="in-place", compact=True)
         yield Static("", id="in-place-note", markup=False)
+        yield Static("", id="lost", markup=False)
+        yield InPlace("take it along: possible in a fork only", id="keep", compact=True)
+        if self._target.values and self._target.has_graph:
+            with Horizontal(id="node-line"):
+                yield Static("As node     ", id="node-label", markup=False)
+                yield Input(placeholder="none: the values exactly, and next as before", id="as-node", compact=True)
+            yield InPlace("hand the values to the graph's reducers", id="by-reducer", compact=True)
+            yield Static("", id="node-note", markup=False)
 
     def _next(self) -> str:
         nodes = safe_text(f" {self.tt.glyphs.arrow} ".join(self._target.next))
@@ -131,6 +152,11 @@ class EditDialog(Dialog[EditOutcome]):
         """The note for a fork, a free name, the first check."""
         self.query_one("#in-place").display = self._target.values and self._target.is_head
         self._show_in_place(False)
+        self.query_one("#lost").display = self.query_one("#keep").display = False
+        for name in ("#by-reducer", "#node-note"):
+            self.query(name).set(display=False)
+        if self._target.values:
+            self.tt.loader.call(self, "lost", self._lost, LossesFound)
         self.tt.loader.call(self, "name", self._suggest, NameFound)
         if self._target.values:
             area = self.query_one("#draft", TextArea)
@@ -150,6 +176,33 @@ class EditDialog(Dialog[EditOutcome]):
         if not name.value:
             # A thread's name may hold anything; a new one is what can be read here.
             name.value = safe_text(event.name)
+
+    @on(LossesFound)
+    def _losses_found(self, event: LossesFound) -> None:
+        if not event.lines:
+            return
+        text = "\n".join(("An edit leaves behind at this step, which still has it:", *event.lines))
+        self.query_one("#lost", Static).update(Content(safe_text(text, newlines=True)))
+        self.query_one("#lost").display = self.query_one("#keep").display = True
+
+    @on(Input.Changed, "#as-node")
+    def _node_named(self) -> None:
+        node = self._node()
+        for name in ("#by-reducer", "#node-note"):
+            self.query_one(name).display = bool(node)
+        self.query_one("#keep").disabled = bool(node)
+        self.query_one("#next-line").display = not node
+        note = f"Edges out of {safe_text(node)} tell what is next: the graph's code runs, once you have agreed."
+        self.query_one("#node-note", Static).update(Content(note))
+
+    @on(Checkbox.Changed, "#keep")
+    def _kept(self, event: Checkbox.Changed) -> None:
+        in_place = self.query_one("#in-place", Checkbox)
+        in_place.value = in_place.value and not event.value
+        in_place.disabled = event.value
+
+    def _node(self) -> str:
+        return "".join(box.value.strip() for box in self.query("#as-node").results(Input))
 
     # --- checking
 
@@ -187,13 +240,15 @@ class EditDialog(Dialog[EditOutcome]):
         pressed, self._pressed_with = self._pressed_with, None
         if pressed is None:
             return
-        if event.name is None and not event.changes:
+        node = self._node()
+        if event.name is None and not event.changes and not node:
             self.complain("nothing is changed yet: there is nothing to write into this thread")
             return
-        if event.name is None:
-            self.dismiss(EditOutcome("edit" if pressed.action == "fork" else "edit-run", "", event.changes))
-        else:
-            self.dismiss(EditOutcome(pressed.action, event.name, event.changes))
+        action = pressed.action if event.name is not None else "edit" if pressed.action == "fork" else "edit-run"
+        keeps = self.query_one("#keep", Checkbox).value and not node
+        by_reducer = any(box.value for box in self.query("#by-reducer").results(Checkbox))
+        outcome = EditOutcome(action, event.name or "", event.changes, None, keeps, node, by_reducer)
+        self.dismiss(outcome)
 
     def _show_changes(self, changes: Diff) -> None:
         if not self._target.values:

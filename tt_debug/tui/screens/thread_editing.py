@@ -23,6 +23,7 @@ from stores.errors import NotFound
 from stores.model import Diff, Header, Path, Ref
 from stores.paths import format_path, get_path
 from tt_debug.errors import RefNotFound, UsageError
+from tt_debug.session.losses import losses_at
 from tt_debug.session.session import Session
 from tt_debug.tui.copying import Copyable, kept_in_file, of_value, report
 from tt_debug.tui.dialogs.base import Choice
@@ -31,7 +32,7 @@ from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import EDITABLE, EditOutcome, EditTarget
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.pieces import text_of
-from tt_debug.tui.screens.thread_moving import ThreadMoving
+from tt_debug.tui.screens.thread_updating import ThreadUpdating
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.messages_view import MessagesView
 from tt_debug.tui.widgets.piece_view import PieceView
@@ -56,7 +57,7 @@ class Forked(Message):
         self.header = header
 
 
-class ThreadEditing(ThreadMoving):
+class ThreadEditing(ThreadUpdating):
     """e, E, f, y, Y."""
 
     _written: tuple[Ref, EditOutcome]
@@ -88,7 +89,8 @@ class ThreadEditing(ThreadMoving):
             path, value = (), state
         where, hiding = self._where(header), self.tt.redaction
         target = EditTarget(header.ref, where, value, path, header.next, state=state, hiding=hiding)
-        return replace(target, is_head=self._is_head(header.ref))
+        has_graph = self.tt.opening.graph is not None and self.session.info.kind == "langgraph" and not header.ref.ns
+        return replace(target, is_head=self._is_head(header.ref), has_graph=has_graph)
 
     def _is_head(self, ref: Ref) -> bool:
         children = self.view.children(ref) if self.view is not None else ()
@@ -115,7 +117,8 @@ class ThreadEditing(ThreadMoving):
                 self.say(f"this value is too large for a form: {key} opens it in $EDITOR", severity="warning")
                 return
             suggest = partial(self.session.free_name, target.ref.thread)
-            form = EditDialog(target, partial(check, self.session, target.ref), suggest)
+            lost = partial(left_behind, self.session, target.ref)
+            form = EditDialog(target, partial(check, self.session, target.ref), suggest, lost)
         except UsageError as error:
             self.say(f"{error}; {error.hint}", severity="warning")
             return
@@ -123,8 +126,12 @@ class ThreadEditing(ThreadMoving):
 
     def write(self, base: Ref, outcome: EditOutcome | None) -> None:
         """Store a fork or edit of ``base``; None for nothing."""
-        if outcome is not None:
-            self._written = base, outcome
+        if outcome is None:
+            return
+        self._written = base, outcome
+        if outcome.as_node:
+            self.plan_update(base, outcome, partial(Forked, base, outcome))
+        else:
             work = partial(store, self.session, base, outcome)
             self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome), patient=False)
 
@@ -158,7 +165,7 @@ class ThreadEditing(ThreadMoving):
             f"{words}: the cursor is on the new checkpoint" + ("" if in_place else f"; {base.thread} is untouched")
         )
         self.tt.tour_saw("forked")
-        if event.outcome.action in ("run", "edit-run"):
+        if event.outcome.runs:
             self.run_from(header.ref)
 
     def pin_for_fork(self, base: Ref) -> None:
@@ -270,17 +277,26 @@ def check(session: Session, ref: Ref, changes: Diff, name: str | None) -> None:
 
 def store(session: Session, base: Ref, outcome: EditOutcome) -> Header:
     """Write the fork or edit."""
-    if outcome.action.startswith("edit"):
+    if outcome.in_place:
         return session.edit(base, outcome.changes)
-    return session.fork(base, outcome.thread or None, outcome.changes, adopt=outcome.adopt)
+    keeps = outcome.keep_results and bool(outcome.changes)
+    return session.fork(base, outcome.thread or None, outcome.changes, keep_results=keeps, adopt=outcome.adopt)
+
+
+def left_behind(session: Session, ref: Ref) -> tuple[str, ...]:
+    """What an edit of the checkpoint would leave behind, one sentence a line."""
+    return losses_at(session, ref).lines()
 
 
 def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
     """The same as a command line, without the values."""
     ref = shlex.quote(f"{base.thread}@{base.id}")
     sets = "".join(f" --set {shlex.quote(format_path(change.path))}=…" for change in outcome.changes[:3])
-    if outcome.action.startswith("edit"):
+    if outcome.as_node:
+        sets += f" --as-node {shlex.quote(outcome.as_node)} --graph …{' --by-reducer' if outcome.by_reducer else ''}"
+    if outcome.in_place:
         return f"tt-debug edit {store_word} {ref}{sets}"
+    sets += " --keep-results" if outcome.keep_results else ""
     name = f" --to {shlex.quote(outcome.thread)}" if outcome.thread else ""
     adopt = f" --adopt {shlex.quote(str(outcome.adopt))}" if outcome.adopt is not None else ""
     return f"tt-debug fork {store_word} {ref}{name}{sets}{adopt}"

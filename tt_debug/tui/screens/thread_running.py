@@ -17,7 +17,7 @@ from textual.timer import Timer
 from stores.errors import Conflict, StoreError
 from stores.model import Ref, Status
 from tt_debug.engine.events import Event
-from tt_debug.errors import DebuggerError, DefinitionChanged, NotAHead, WaitingForAnswer
+from tt_debug.errors import DebuggerError, DefinitionChanged, GraphChanged, NotAHead, WaitingForAnswer
 from tt_debug.session.hiding import hidden_event
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.tui.action import Action
@@ -135,6 +135,9 @@ class ThreadRunning(ThreadEditing):
             self._offer(event)
         elif event.kind == "run":
             self._stopped()
+            if isinstance(event.error, GraphChanged) and self._plan is not None:
+                self._ask_about(event.error, self._plan.request)
+                return
             self._notice("The run broke off", event)
             self.read(trunk=self._plan.thread if self._plan is not None else None)
         elif event.kind == "fork" and isinstance(event.error, Conflict):
@@ -147,6 +150,17 @@ class ThreadRunning(ThreadEditing):
     def _notice(self, title: str, event: Failed) -> None:
         lines = [line for line in (event.text, event.hint) if line]
         self.app.push_screen(NoticeDialog(title, lines))
+
+    def _ask_about(self, changed: GraphChanged, request: RunRequest) -> None:
+        """A graph that is not what last ran the thread runs once its differences were seen."""
+
+        def decided(word: str | None) -> None:
+            if word == "run":
+                self._ask(replace(request, accept_graph=True))
+
+        lines = [f"{changed}:", *(f"  {difference}" for difference in changed.differences), "Nothing has run yet."]
+        choices = (Choice("Run it as it is now…", "run", "ctrl+r", "warning"),)
+        self.app.push_screen(NoticeDialog("The graph has changed", lines, choices), decided)
 
     def _offer(self, event: Failed) -> None:
         error, header = event.error, self.header()
@@ -250,6 +264,8 @@ class ThreadRunning(ThreadEditing):
         text = words.get(result.status, f"{result.thread}: {result.status}")
         if result.error:
             text += f": {result.error.strip().splitlines()[-1]}"
+        for note in result.notes:
+            self.say(note, severity="warning")
         self.say(text, severity="error" if result.status == Status.FAILED else "information")
 
     # --- stopping
