@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,3 +29,52 @@ def test_changes_that_deepdiff_passes_over_are_told_of(tmp_path: Path, capsys: p
     ran = capsys.readouterr()
     assert "~ l[0]  2 → 2.0  int → float\n~ l[1]  1 → true  int → bool\n" in ran.out
     assert ran.err == ""
+
+
+def test_an_orphan_is_not_drawn_as_the_next_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [Row(uuid(n, n), uuid(n - 1, n - 1) if n > 1 else None, {"a": n}, step=n) for n in (1, 2, 4, 5)]
+    store = str(handmade(tmp_path / "orphan.sqlite", rows))
+    assert main(("log", store, "t", "--graph", "--all")) == 0
+    drawn = capsys.readouterr().out.splitlines()
+    assert [line[0] for line in drawn] == ["●", "●", "○", "●"]
+    assert drawn[2].endswith("! its parent is not in the store")
+    assert drawn[3].endswith("← head")
+
+
+def test_a_table_tells_of_a_missing_parent_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.sqlite"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE steps (run INTEGER, seq INTEGER PRIMARY KEY, prev INTEGER, payload TEXT)")
+        db.executemany("INSERT INTO steps VALUES (7, ?, ?, '{}')", [(1, None), (2, 1), (4, 3), (5, 4)])
+    assert main(("log", str(path), "7", "--all", "--json")) == 0
+    rows = json.loads(capsys.readouterr().out)["data"]
+    assert {row["id"]: row.get("problem") for row in rows} == {
+        "1": None, "2": None, "4": "its parent is not in the store", "5": None,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def backwards(tmp_path: Path) -> str:
+    """A thread whose ids and times run against its parents."""
+    clock = [{"ts": f"2026-01-02T03:0{minute}:00+00:00"} for minute in (5, 3, 1)]
+    ids = [uuid(9), uuid(5, 1), uuid(3, 2)]
+    rows = [
+        Row(id, ids[step - 1] if step else None, {"a": step}, step=step, content=clock[step])
+        for step, id in enumerate(ids)
+    ]
+    return str(handmade(tmp_path / "backwards.sqlite", rows))
+
+
+def test_the_head_and_the_tip_of_its_line_are_both_marked(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("log", backwards, "t", "--graph")) == 0
+    drawn = capsys.readouterr().out.splitlines()
+    assert "0  loop  1f000009  ← head  ! LangGraph goes on from here" in drawn[0]
+    assert [line.split("  ")[0] for line in drawn] == ["● 0", "● 1", "● 2"]
+    assert drawn[1].endswith("1f000005")
+    assert drawn[2].endswith("← newest of its line")
+
+
+def test_no_line_of_an_export_comes_before_its_parents(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("export", backwards, "t")) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["step"] for row in rows] == [0, 1, 2]

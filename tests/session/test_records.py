@@ -25,7 +25,8 @@ def test_an_unreadable_checkpoint_is_exported_with_its_problem_and_hides_no_neig
     session = Session.open(str(unpack("undecodable.sqlite", tmp_path)))
     view = session.open_thread("agent-linear")
     written = list(session.export("agent-linear"))
-    assert [record["id"] for record in written] == [ref.id for ref in view.headers]
+    assert {record["id"] for record in written} == {ref.id for ref in view.headers}
+    assert [record["step"] for record in written] == sorted(header.step or 0 for header in view.headers.values())
     unread = [record for record in written if "state" not in record]
     assert len(unread) == 8
     assert all(record["problem"] for record in unread)

@@ -6,11 +6,11 @@ Pure: works on a thread that is already open.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 
 from stores.model import Header, Ref
 from tt_debug.errors import RefNotFound
-from tt_debug.session.thread_view import ThreadView
+from tt_debug.session.thread_view import ThreadView, parents_first
 
 # LangGraph names a subgraph's rows node:task-id|node:task-id; a person types node|node.
 TASK_ID = re.compile(r":[^|]*")
@@ -46,24 +46,3 @@ def in_namespace(view: ThreadView, ns: str, *, all_threads: bool) -> list[Header
 def matching(present: Collection[str], ns: str) -> set[str]:
     """Exactly that namespace, else every one that is called so without its task ids."""
     return {ns} if ns in present else {name for name in present if name and TASK_ID.sub("", name) == ns}
-
-
-def parents_first(headers: Iterable[Header]) -> list[Header]:
-    """In the order given, but no row before its parent, whatever its clock said."""
-    wanted = list(headers)
-    present = {header.ref: header for header in wanted}
-    done: dict[Ref, Header] = {}
-    for header in wanted:
-        for found in reversed(_unlisted_line(header, present, done)):
-            done[found.ref] = found
-    return list(done.values())
-
-
-def _unlisted_line(header: Header, present: Mapping[Ref, Header], done: Mapping[Ref, Header]) -> list[Header]:
-    """The row and those ancestors of it that are still to be listed, child first; a cycle ends the walk."""
-    chain: dict[Ref, Header] = {}
-    row: Header | None = header
-    while row is not None and row.ref not in done and row.ref not in chain:
-        chain[row.ref] = row
-        row = present.get(row.parent) if row.parent else None
-    return list(chain.values())

@@ -127,7 +127,7 @@ def _drawn(view: ThreadView, headers: list[Header], options: LogOptions) -> list
     chosen = {header.ref for header in headers}
     whole = options.limit is None and options.ns is None
     shown = [row for row in rows if whole or row.ref in chosen]
-    return tables.graph_lines(shown, view.headers, view.head)
+    return tables.graph_lines(shown, view)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,14 @@ Pure. Cuts nothing unless a width in cells is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
 from stores.model import Header, Ref, Task, ThreadInfo
 from stores.runs import Approval, Run, StepRecord, shown
-from tt_debug.session.thread_view import GraphRow
+from tt_debug.session.thread_view import GraphRow, ThreadView
 from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
 
 GAP = "  "
@@ -126,35 +126,39 @@ def short_ids(refs: Sequence[Ref]) -> Callable[[Ref], str]:
     return lambda ref: ref.id[:length]
 
 
-def graph_lines(rows: Sequence[GraphRow], headers: Mapping[Ref, Header], head: Ref) -> list[str]:
-    """The family as a graph: a child under its parent, a fork one lane to the right."""
-    short = short_ids(list(headers))
-    return [_lanes(row) + _graph_text(row, headers, head, short) for row in rows]
+def graph_lines(rows: Sequence[GraphRow], view: ThreadView) -> list[str]:
+    """The family as a graph: a child under its parent, a fork one lane to the right, an orphan's mark left open."""
+    short = short_ids(list(view.headers))
+    marks = {view.tip(view.head): "← newest of its line", view.head: "← head"} if view.head in view else {}
+    return [_lanes(row, view) + _graph_text(row, view, short, marks.get(row.ref, "")) for row in rows]
 
 
-def _lanes(row: GraphRow) -> str:
+def _lanes(row: GraphRow, view: ThreadView) -> str:
     """The lines to the left of a row, and its own mark."""
     cells = ["│ " if lane in row.lanes else "  " for lane in range(row.lane)]
     if row.lane and (row.opens or row.kind == "fold"):
         cells[-1] = "├─"
-    return "".join(cells) + ("▸ " if row.kind == "fold" else "● ")
+    above = view.headers[row.ref].parent
+    mark = "●" if above is None or above in view.headers else "○"
+    return "".join(cells) + ("▸ " if row.kind == "fold" else f"{mark} ")
 
 
-def _graph_text(row: GraphRow, headers: Mapping[Ref, Header], head: Ref, short: Callable[[Ref], str]) -> str:
+def _graph_text(row: GraphRow, view: ThreadView, short: Callable[[Ref], str], mark: str) -> str:
     if row.kind == "fold":
         forks = f" · {row.branches} lines" if row.branches > 1 else ""
         count = f"{row.hidden} checkpoint{'' if row.hidden == 1 else 's'}"
         return safe_text(f"{row.title}  {count}{forks}  {row.status}".strip())
-    header = headers[row.ref]
+    header = view.headers[row.ref]
     parts = [number(header.step), ", ".join(header.nodes) or header.source, short(row.ref)]
     if row.ref.ns:
         parts.append(row.ref.ns)
     if row.opens and row.title:
         parts.append(f"({row.title})")
-    if row.ref == head:
-        parts.append("← head")
+    parts.append(mark)
     if header.status != "done":
         parts.append(header.status)
+    if header.problem:
+        parts.append(f"! {header.problem}")
     return safe_text("  ".join(part for part in parts if part))
 
 

@@ -17,16 +17,17 @@ from stores.runs import Approval, Definition, Run
 from tt_debug.session.definitions import ADOPTED
 from tt_debug.session.owners import loaded
 from tt_debug.session.records import Form, Pen, Record, log_record, show_record, timestamp
-from tt_debug.session.thread_view import ThreadView
+from tt_debug.session.thread_view import ThreadView, parents_first
 
 
 def lines_of(store: Store, view: ThreadView, info: ThreadInfo | None, form: Form) -> Iterator[Mapping[str, Value]]:
-    """The view's own thread, oldest first, all namespaces.
+    """The view's own thread, oldest first and no row before its parent, all namespaces.
 
     A checkpoint that cannot be read is its `log` object with the ``problem``, and no ``state``.
     """
     executor = _executor(store, view, info, form) if isinstance(store, RunStore) else None
-    for ref, header in view.headers.items():
+    for header in parents_first(view.headers.values()):
+        ref = header.ref
         if ref.thread != view.thread:
             continue
         record = _line(store, ref, header, form)

@@ -12,6 +12,7 @@ from tt_debug.session.journal import Journal
 from tt_debug.session.thread_view import ThreadView
 
 PAGE = 500
+LARGEST_PAGE = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,16 @@ class ThreadQuery:
 
 
 def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
-    """Newest write first; ``forked_from`` filled from the journal where the store does not know it."""
+    """Newest write first; ``forked_from`` filled from the journal where the store does not know it.
+
+    Pages grow, as a store may have to look at every thread to find where one begins.
+    """
     forks = journal.forks()
     after: str | None = None
+    limit = PAGE
     while True:
-        page = store.threads(after=after, limit=PAGE)
+        page = store.threads(after=after, limit=limit)
+        limit = min(2 * limit, LARGEST_PAGE)
         for info in page.items:
             base = info.forked_from or forks.get(info.thread)
             status = owners.status_now(store, info.thread, info.status)
@@ -101,9 +107,9 @@ def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | Non
     family: list[list[Header]] = []
     copies = store.info.kind == "langgraph"
 
-    def view() -> ThreadView:
+    def view(*, complete: bool = False) -> ThreadView:
         head = root_head(store, thread, family[0][::-1])
-        return ThreadView(thread, head, [part[::-1] for part in family], copies)
+        return ThreadView(thread, head, [part[::-1] for part in family], copies, complete=complete)
 
     def goes_on() -> bool:
         return on_page is None or on_page(Progress(sum(map(len, family)), view))
@@ -116,11 +122,10 @@ def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | Non
                 return False
         return True
 
-    if read(thread):
-        for name in _family(thread, list(every_thread(store, journal))):
-            if not goes_on() or not read(name):
-                break
-    return view()
+    complete = read(thread) and all(
+        goes_on() and read(name) for name in _family(thread, list(every_thread(store, journal)))
+    )
+    return view(complete=complete)
 
 
 def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:

@@ -46,11 +46,15 @@ class ThreadView:
     was edited, under the id of what it is a copy of.
     """
 
-    def __init__(self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool) -> None:
-        """``family`` holds each thread's headers oldest first, the opened thread's first."""
+    def __init__(
+        self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool, *, complete: bool = False
+    ) -> None:
+        """``family`` holds each thread's headers oldest first, the opened thread's first. A parent that is not in a
+        ``complete`` one is missing, and its child's ``problem`` says so."""
         self.thread = thread
         self.head = head
-        self.headers: Mapping[Ref, Header] = _merge(family, copies)
+        merged = _merge(family, copies)
+        self.headers: Mapping[Ref, Header] = _orphans_told(merged) if complete else merged
         self._refs = tuple(self.headers)
         self._index = {ref: at for at, ref in enumerate(self._refs)}
         above = _callers(self.headers)
@@ -197,6 +201,40 @@ def _linked(header: Header, stands: Mapping[tuple[str, str], Ref], present: set[
         if parent != header.parent:
             return replace(header, parent=parent)
     return header
+
+
+def _orphans_told(headers: Mapping[Ref, Header]) -> dict[Ref, Header]:
+    """With the absence of a parent as the ``problem``, where there is no other."""
+
+    def told(header: Header) -> Header:
+        above = header.parent
+        if header.problem or above is None or above in headers:
+            return header
+        missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
+        return replace(header, problem=f"{missing} is not in the store")
+
+    return {ref: told(header) for ref, header in headers.items()}
+
+
+def parents_first(headers: Iterable[Header]) -> list[Header]:
+    """In the order given, but no row before its parent, whatever its clock said."""
+    wanted = list(headers)
+    present = {header.ref: header for header in wanted}
+    done: dict[Ref, Header] = {}
+    for header in wanted:
+        for found in reversed(_unlisted_line(header, present, done)):
+            done[found.ref] = found
+    return list(done.values())
+
+
+def _unlisted_line(header: Header, present: Mapping[Ref, Header], done: Mapping[Ref, Header]) -> list[Header]:
+    """The row and those ancestors of it that are still to be listed, child first; a cycle ends the walk."""
+    chain: dict[Ref, Header] = {}
+    row: Header | None = header
+    while row is not None and row.ref not in done and row.ref not in chain:
+        chain[row.ref] = row
+        row = present.get(row.parent) if row.parent else None
+    return list(chain.values())
 
 
 def _by_age(headers: Iterable[Header]) -> list[Header]:
