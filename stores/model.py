@@ -228,10 +228,13 @@ class NewCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """One thread in a listing. ``updated`` is its newest write; ``forked_from`` the checkpoint it was forked at."""
+    """One thread in a listing. ``updated`` is its newest write; ``forked_from`` the checkpoint it was forked at.
+
+    ``checkpoints`` is None where the store does not count them.
+    """
 
     thread: str
-    checkpoints: int
+    checkpoints: int | None
     head: Ref | None
     step: int | None
     status: str
@@ -257,6 +260,7 @@ class Capability:
     RUNS: Final = "runs"  # RunStore: the embedded executor can run here
     NAMESPACES: Final = "namespaces"  # checkpoints of subgraphs under a ns other than ""
     TASKS: Final = "tasks"  # Checkpoint.tasks is filled
+    NAMES_FORKS: Final = "names-forks"  # Writer.fork to a new thread takes "" for its name: the store chooses one
 
 
 @dataclass(frozen=True, slots=True)

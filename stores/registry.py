@@ -28,7 +28,9 @@ _BUILT_IN: Final = {
     "native": "stores.native.sqlite:NativeStore",
     "langgraph": "stores.langgraph.sqlite:LangGraphStore",
     "table": "stores.table:TableStore",
+    "langgraph-server": "stores.langgraph_server.store:ServerStore",
 }
+_SERVERS: Final = ("langgraph+http", "langgraph+https")
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.IGNORECASE | re.DOTALL)
 _MAPPED: Final = frozenset({"table", "thread", "id", "parent", "state", "step", "node", "status", "created"})
 _NEEDED: Final = ("table", "thread", "id", "state")
@@ -180,11 +182,11 @@ def proposals(path: str | Path) -> tuple[str, ...]:
 
 
 def _proposals(path: Path, tables: Tables) -> tuple[Proposal, ...]:
-    from stores.probing import propose
+    from stores.probing import propose, sample_of
 
     reader = SalvagingReader(path)
     try:
-        return reader.read(lambda db: propose(db, tables))
+        return reader.read(lambda db: propose(tables, lambda name: sample_of(db, name)))
     finally:
         reader.close()
 
@@ -198,12 +200,18 @@ def _how_to_map(path: Path, proposed: tuple[Proposal, ...]) -> str:
 
 
 def _foreign_url(url: str, read_only: bool) -> Store:
+    if url.partition("://")[0].lower() in _SERVERS:
+        from stores.langgraph_server.store import open_url
+
+        server = open_url(url, read_only=read_only)
+        if server is not None:
+            return server
     found = _from_entry_points(url, read_only)
     if found.store is not None:
         return found.store
     raise Unsupported(
         f"no adapter for {mask_password(url)}",
-        hint=f"Give the path of an SQLite file, sqlite:///path or postgresql://….{found.broken}",
+        hint=f"Give a path, sqlite:///path, postgresql://… or langgraph+http://host:port.{found.broken}",
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.langgraph_server import Server, server_of
+
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
 
@@ -23,3 +25,12 @@ def _nothing_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         environment.setenv("TT_DEBUG_HOME", str(tmp_path_factory.mktemp("home")))
         environment.delenv("TT_DEBUG_REDACT", raising=False)
         yield
+
+
+@pytest.fixture
+def langgraph_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A LangGraph server: a real one where the environment names it, else what one answered to this test before."""
+    for name in ("LANGGRAPH_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with server_of(request.node.name) as server:
+        yield server

@@ -31,8 +31,9 @@ def store(front: Front, url: str) -> Iterator[Finding]:
         info = session.info
         yield Finding("store", "ok", f"{info.kind} {info.url}")
         threads = session.threads()
-        checkpoints = sum(thread.checkpoints for thread in threads)
-        yield Finding("threads", "ok", f"{len(threads)} with {checkpoints} checkpoints")
+        known = [thread.checkpoints for thread in threads if thread.checkpoints is not None]
+        held = f" with {sum(known)} checkpoints" if len(known) == len(threads) else ""
+        yield Finding("threads", "ok", f"{len(threads)}{held}")
         able = ", ".join(sorted(info.capabilities)) or "nothing but looking"
         yield Finding("abilities", "ok", able)
         for notice in info.notices:

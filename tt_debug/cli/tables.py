@@ -69,7 +69,7 @@ def thread_cells(info: ThreadInfo) -> tuple[str, ...]:
         info.last_node or "",
         info.status,
         number(info.step),
-        str(info.checkpoints),
+        "?" if info.checkpoints is None else str(info.checkpoints),
         clock(info.updated),
         f"{base.thread}@{base.id}" if base else "",
     )

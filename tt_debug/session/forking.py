@@ -67,7 +67,7 @@ def fork(store: Store, journal: Journal, asked: Fork) -> Header:
     changes = _telling(store, asked.base, asked.changes)
     header = writer.fork(asked.base, asked.thread, changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
-        journal.record_fork(asked.thread, asked.base)
+        journal.record_fork(header.ref.thread, asked.base)
     return header
 
 
@@ -90,7 +90,12 @@ def _fresh_scope(store: Store, asked: Fork) -> str:
 
 
 def new_name(store: Store, thread: str, wanted: str | None) -> str:
-    """``wanted`` when no thread has that name, else Conflict; a free one when none is wanted."""
+    """``wanted`` when no thread has that name, else Conflict; a free one when none is wanted.
+
+    Raises UsageError for a wanted one where the store names threads itself.
+    """
+    if wanted and Capability.NAMES_FORKS in store.info.capabilities:
+        raise UsageError(f"{store.info.url} names threads itself", hint="leave out the new thread's name")
     if not wanted:
         return free_name(store, thread)
     if thread_exists(store, wanted):
@@ -103,7 +108,9 @@ def _taken(thread: str) -> Conflict:
 
 
 def free_name(store: Store, thread: str) -> str:
-    """The first of ``<thread>-fork-1``, ``-2``, … that no thread has."""
+    """The first of ``<thread>-fork-1``, ``-2``, … that no thread has; "" where the store names threads itself."""
+    if Capability.NAMES_FORKS in store.info.capabilities:
+        return ""
     number = 1
     while thread_exists(store, f"{thread}-fork-{number}"):
         number += 1

@@ -39,9 +39,9 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         )
     view = open_view(store, journal, request.ref.thread)
     replay = request.action == "replay"
-    header = _replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
+    header = replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
     thread = forking.new_name(store, request.ref.thread, request.thread) if replay else request.ref.thread
-    answers = () if replay else tuple(_answers(store, journal, request))
+    answers = () if replay else tuple(open_answers(store, journal, request))
     goes_on = any(child.thread == header.ref.thread for child in view.children(header.ref))
     # A replay leaves the results behind where the thread went on from them.
     finished = [] if replay and goes_on else _finished(store, header)
@@ -53,7 +53,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         base=request.ref,
         step=header.step,
         nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
-        stops=_stops(request),
+        stops=stops(request),
         calls=("every node that runs makes its model and tool calls again, for real",),
         notes=_notes(request, thread, answers, finished),
         code=f"{target.graph} in {interpreter(target)}",
@@ -72,7 +72,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         _refuse_if_changed(store, request.ref.thread, target, known)
         base = forking.fork(store, journal, forking.Fork(request.ref, plan.thread)).ref
     else:
-        answers = dict(_answers(store, journal, request))
+        answers = dict(open_answers(store, journal, request))
     job = GraphJob(
         target=target,
         store_path=path_of(store),
@@ -151,7 +151,8 @@ def path_of(store: Store) -> str:
     return str(Path(store.info.path))
 
 
-def _replayed(view: ThreadView, ref: Ref) -> Header:
+def replayed(view: ThreadView, ref: Ref) -> Header:
+    """The header that a replay starts from. Raises NotFound, UsageError where nothing runs after it."""
     header = view.headers.get(ref)
     if header is None:
         raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
@@ -166,7 +167,7 @@ def _finished(store: Store, header: Header) -> list[str]:
     return [task.node for task in store.load(header.ref).tasks if task.status == Status.DONE and task.node in due]
 
 
-def _answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[str, Value]]:
+def open_answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[str, Value]]:
     """The answers to hand to the graph, by question: the one given now, and those recorded before."""
     assert request.ref is not None
     thread = request.ref.thread
@@ -197,7 +198,8 @@ def _waiting(question: Approval) -> WaitingForAnswer:
     )
 
 
-def _stops(request: RunRequest) -> str:
+def stops(request: RunRequest) -> str:
+    """Where the run ends, in words."""
     if request.single_step:
         return "after one superstep"
     return f"before {request.until}" if request.until else "the end, a question or a failure"

@@ -105,7 +105,7 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
 def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | None = None) -> ThreadView:
     """The thread with its family; what was read of it when ``on_page`` stops the reading. Raises NotFound."""
     family: list[list[Header]] = []
-    copies = store.info.kind == "langgraph"
+    copies = store.info.kind.startswith("langgraph")
 
     def view(*, complete: bool = False) -> ThreadView:
         head = root_head(store, thread, family[0][::-1])

@@ -88,7 +88,7 @@ class RunPlan:
 
     title: str
     request: RunRequest
-    runner: Literal["workflow", "graph"]
+    runner: Literal["workflow", "graph", "server"]
     thread: str
     base: Ref | None
     step: int | None

@@ -12,6 +12,7 @@ from stores.errors import Unsupported
 from stores.model import Capability, Ref
 from stores.protocol import RunStore, Store
 from stores.runs import Run
+from stores.server_runs import ServerRuns
 from tt_debug.errors import UsageError
 from tt_debug.session import owners
 from tt_debug.session.definitions import definition_of
@@ -36,6 +37,10 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
         from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
 
         return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
+    if isinstance(store, ServerRuns):
+        from tt_debug.session import server_runs
+
+        return server_runs.plan(store, journal, request)
     if Capability.FORK in store.info.capabilities:
         from tt_debug.session import graph_edits, graph_runs
 
@@ -57,6 +62,10 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         from tt_debug.session import workflow_runs
 
         return workflow_runs.execute(store, journal, plan, on_event)
+    if isinstance(store, ServerRuns):
+        from tt_debug.session import server_runs
+
+        return server_runs.execute(store, journal, plan, on_event)
     from tt_debug.session import graph_runs
 
     return graph_runs.execute(store, journal, plan, on_event)
@@ -68,6 +77,10 @@ def stop(store: Store, thread: str, what: str) -> None:
         raise UsageError(f"a run can be asked to pause or to cancel, not to {what!r}")
     if isinstance(store, RunStore):
         owners.stop(store, thread, what)
+    elif isinstance(store, ServerRuns):
+        from tt_debug.session import server_runs
+
+        server_runs.stop(store, thread)
     else:
         from tt_debug.session import graph_runs
 

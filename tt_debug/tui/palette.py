@@ -185,7 +185,8 @@ def threads(app: TtDebugApp, query: str) -> Iterator[Entry]:
                 return
             if pattern.search(info.thread):
                 shown += 1
-                note = f"{info.status} · {counted(info.checkpoints, 'checkpoint')} · {listing.store.label}"
+                held = "" if info.checkpoints is None else f"{counted(info.checkpoints, 'checkpoint')} · "
+                note = f"{info.status} · {held}{listing.store.label}"
                 yield Entry(
                     safe_text(info.thread), partial(app.show_thread, listing.store, info.thread), safe_text(note)
                 )

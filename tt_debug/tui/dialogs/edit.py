@@ -172,7 +172,7 @@ class EditDialog(Dialog[EditOutcome]):
     @on(NameFound)
     def _name_found(self, event: NameFound) -> None:
         name = self.query_one("#fork-name", Input)
-        name.placeholder = "a name for the new thread"
+        name.placeholder = "a name for the new thread" if event.name else "the store names it"
         if not name.value:
             # A thread's name may hold anything; a new one is what can be read here.
             name.value = safe_text(event.name)

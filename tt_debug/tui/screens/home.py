@@ -190,7 +190,7 @@ class HomeScreen(AskingFrom):
         stores = [listing.store for listing in self.tt.listings]
         kind = f"{stores[0].session.info.kind} · " if len(stores) == 1 else ""
         known = [info.checkpoints for info in threads if info.checkpoints is not None]
-        held = f" · {counted(sum(known), 'checkpoint')}" if known or not threads else ""
+        held = f" · {counted(sum(known), 'checkpoint')}" if len(known) == len(threads) else ""
         title = Title(
             crumbs=(" + ".join(store.label for store in stores),),
             note=f"{kind}{counted(len(threads), 'thread')}{held}",

@@ -20,7 +20,7 @@ from textual.app import SuspendNotSupported
 from textual.message import Message
 
 from stores.errors import NotFound
-from stores.model import Diff, Header, Path, Ref
+from stores.model import Capability, Diff, Header, Path, Ref
 from stores.paths import format_path, get_path
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.session.losses import losses_at
@@ -265,6 +265,10 @@ def check(session: Session, ref: Ref, changes: Diff, name: str | None) -> None:
     """Raises when ``ref`` would not take the changes, or a new thread cannot have that name."""
     session.preview(ref, changes)
     if name is None:
+        return
+    if Capability.NAMES_FORKS in session.info.capabilities:
+        if name:
+            raise UsageError("this store names new threads itself", hint="leave the name empty")
         return
     if not name:
         raise UsageError("the new thread needs a name")
