@@ -146,8 +146,8 @@ class LangGraphBase(ABC):
         if self._read_only:
             raise ReadOnly(f"{self._name} was opened for reading only", hint="Open it without --read-only.")
         with self._writing(thread) as tables:
-            if not tables.is_current:
-                raise Unsupported(f"{self._name} was written by an early release of LangGraph: it can only be read")
+            if not tables.is_writable:
+                raise Unsupported(f"the tables of {self._name} lack columns of LangGraph's: they can only be read")
             forking = Forking.at(tables, base)
             if thread == base.thread:
                 forking.check_head()

@@ -33,12 +33,12 @@ class LangGraphPostgresStore(LangGraphBase):
         super().__init__(server.address.shown, read_only=read_only)
         self._server = server
         self._schema = schema
-        is_current, found = self._ask_server(lambda tables: (tables.is_current, survey(tables, self._key_problem)))
+        is_writable, found = self._ask_server(lambda tables: (tables.is_writable, survey(tables, self._key_problem)))
         self._info = StoreInfo(
             url=server.address.shown,
             kind="langgraph",
             store_id=place_id(server.address.choosing(schema=schema)),
-            capabilities=CAPABILITIES if is_current else CAPABILITIES - {Capability.FORK},
+            capabilities=CAPABILITIES if is_writable else CAPABILITIES - {Capability.FORK},
             read_only=read_only,
             notices=(*notices, *found),
         )

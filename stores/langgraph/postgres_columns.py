@@ -74,7 +74,7 @@ class Columns:
         )
 
     @property
-    def is_current(self) -> bool:
+    def is_writable(self) -> bool:
         """Whether a fork can be written as the savers read it."""
         return not self.is_shallow and self.parent != "NULL" and self.version != "''" and self.writes is not None
 

@@ -39,7 +39,7 @@ def _by_columns(tables: PostgresTables) -> Iterator[str]:
             "The table checkpoint_writes is missing, as after a migration that did not finish: tasks, errors and "
             "questions are unknown, and nothing can be forked; LangGraph's setup() would finish it."
         )
-    elif not tables.is_current:
+    elif not tables.is_writable:
         yield "The tables lack columns of LangGraph's: they can be looked at, not forked."
 
 

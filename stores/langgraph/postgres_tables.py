@@ -50,9 +50,9 @@ class PostgresTables:
         self._written: dict[Ref, list[WriteRow]] = {}
 
     @property
-    def is_current(self) -> bool:
-        """Whether rows can be written as the savers since 1.0 read them."""
-        return self.columns.is_current
+    def is_writable(self) -> bool:
+        """Whether rows can be written as the saver that made the tables reads them."""
+        return self.columns.is_writable
 
     @property
     def is_first(self) -> bool:

@@ -31,7 +31,7 @@ class LangGraphStore(LangGraphBase):
         self._path = path
         self._reader = SalvagingReader(path)
         try:
-            is_current, notices = self._ask_file(lambda tables: (tables.is_current, survey(tables, self._key_problem)))
+            can_fork, notices = self._ask_file(lambda tables: (tables.is_writable, survey(tables, self._key_problem)))
         except BaseException:
             self._reader.close()
             raise
@@ -39,7 +39,7 @@ class LangGraphStore(LangGraphBase):
             url=str(path),
             kind="langgraph",
             store_id=file_id(path),
-            capabilities=CAPABILITIES if is_current else CAPABILITIES - {Capability.FORK},
+            capabilities=CAPABILITIES if can_fork else CAPABILITIES - {Capability.FORK},
             read_only=read_only,
             path=str(path),
             notices=notices,

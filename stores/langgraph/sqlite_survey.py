@@ -32,14 +32,12 @@ def survey(tables: SqliteTables, key_problem: str | None) -> tuple[str, ...]:
 def _by_columns(tables: SqliteTables) -> Iterator[str]:
     if not tables.has_writes:
         yield "The file has no table of writes: tasks, errors and questions are unknown."
-    if tables.is_first:
-        yield "An early release of LangGraph wrote this file: it can be looked at, not forked."
-    elif tables.metadata == "NULL":
+    if tables.metadata == "NULL":
         yield (
             "The table of checkpoints has no metadata: who wrote a checkpoint and why is unknown, steps are those of "
             "the ids, and nothing can be forked."
         )
-    elif not tables.is_current:
+    elif not tables.is_writable:
         yield "The table of checkpoints lacks columns of LangGraph's: it can be looked at, not forked."
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
@@ -18,6 +18,9 @@ from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
 from stores.langgraph.skeleton import Key
 from stores.langgraph.tables import Place, ThreadRow, recognises
 from stores.model import Ref
+
+_CURRENT: Final = ("checkpoint_id", "parent_checkpoint_id", "checkpoint_ns", "type", "metadata")
+_FIRST: Final = ("thread_ts", "parent_ts", "''", "'json'", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,9 @@ class SqliteTables:
         )
 
     @property
-    def is_current(self) -> bool:
-        """Whether rows can be written as the savers since 1.0 read them."""
-        return (self.id, self.ns, self.type, self.metadata) == ("checkpoint_id", "checkpoint_ns", "type", "metadata")
+    def is_writable(self) -> bool:
+        """Whether rows can be written as the saver that made the tables reads them."""
+        return (self.id, self.parent, self.ns, self.type, self.metadata) in (_CURRENT, _FIRST)
 
     @property
     def is_first(self) -> bool:
@@ -213,31 +216,38 @@ class SqliteTables:
         kind, blob = row.type, row.blob
         if row.sealed and self.seal is not None and kind is not None and blob is not None:
             kind, blob = self.seal.close(kind, blob)
-        self.db.execute(
-            "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
-            "metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (thread, row.ns, row.id, row.parent, kind, blob, row.metadata),
-        )
+        named = {
+            "thread_id": thread,
+            self.ns: row.ns,
+            self.id: row.id,
+            self.parent: row.parent,
+            self.type: kind,
+            "checkpoint": blob,
+            "metadata": row.metadata,
+        }
+        # What langgraph 0.1 had no column for is a literal here.
+        columns = {name: value for name, value in named.items() if not name.startswith("'")}
+        marks = ", ".join("?" * len(columns))
+        self.db.execute(f"INSERT INTO checkpoints ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
 
     def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
         """As `WritableTables.copy`."""
         for key in plan.rows:
-            _copy(self.db, "checkpoints", Ref(thread, key.ns, key.id), to)
+            self._copy("checkpoints", Ref(thread, key.ns, key.id), to)
         for key in plan.checkpoints if self.has_writes else ():
             without = plan.left_out.get(key, frozenset())
             if without is not None:
-                _copy(self.db, "writes", Ref(thread, key.ns, key.id), to, without)
+                self._copy("writes", Ref(thread, key.ns, key.id), to, without)
 
-
-def _copy(db: sqlite3.Connection, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:
-    # Every column there is, so that one a later release adds comes along.
-    names = ", ".join(f'"{name}"' for name in sorted(_columns(db, table)) if name != "thread_id")
-    more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
-    db.execute(
-        f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
-        f"WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?{more}",
-        (to, *source, *without),
-    )
+    def _copy(self, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:
+        # Every column there is, so that one a later release adds comes along.
+        names = ", ".join(f'"{name}"' for name in sorted(_columns(self.db, table)) if name != "thread_id")
+        more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
+        self.db.execute(
+            f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
+            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?{more}",
+            (to, *source, *without),
+        )
 
 
 def _is_text(row: Sequence[object]) -> bool:

@@ -51,8 +51,8 @@ class Tables(Protocol):
     """One snapshot of the tables. Rows are given as they stand, encrypted ones opened where the key is known."""
 
     @property
-    def is_current(self) -> bool:
-        """Whether rows can be written as the savers since 1.0 read them."""
+    def is_writable(self) -> bool:
+        """Whether rows can be written as the saver that made the tables reads them."""
         ...
 
     @property

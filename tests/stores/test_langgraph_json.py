@@ -29,13 +29,10 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stored(path: Path, ref: Ref) -> tuple[str, dict[str, Any], type]:
     """A row's type, its content as JSON, and in what its metadata is stored."""
-    question = (
-        "SELECT type, checkpoint, metadata FROM checkpoints WHERE (thread_id, checkpoint_ns, checkpoint_id) = (?, ?, ?)"
-    )
+    where = "(thread_id, checkpoint_ns, checkpoint_id) = (?, ?, ?)"
     with closing(sqlite3.connect(path)) as db:
-        kind, content, metadata = db.execute(
-            f"SELECT type, checkpoint, metadata FROM checkpoints WHERE {where}", ref
-        ).fetchone()
+        question = f"SELECT type, checkpoint, metadata FROM checkpoints WHERE {where}"
+        kind, content, metadata = db.execute(question, ref).fetchone()
     return kind, json.loads(content), type(metadata)
 
 
@@ -86,4 +83,18 @@ def test_what_javascript_would_read_otherwise_is_refused_with_its_path(value: ob
     with pytest.raises(Invalid, match=r"turn\.deep\[0\]"):
         store.fork(base.ref, "fork", [Change("change", ("turn",), None, {"deep": [value]})])
     assert rows_of(path, "fork") == []
+    store.close()
+
+
+def test_a_file_of_the_first_releases_is_forked_and_edited(tmp_path: Path) -> None:
+    path = unpack("lg0.1.19_builtin.sqlite", tmp_path)
+    store = LangGraphStore(path, read_only=False)
+    base = header(store, "agent-linear", step=3)
+    state = store.load(base.ref).state
+    copy = store.fork(base.ref, "copy")
+    fork = store.fork(base.ref, "fork", [Change("change", ("turn",), state["turn"], 99)])
+    assert (copy.next, fork.next, fork.step) == (base.next, base.next, 4)
+    assert store.load(fork.ref).state == {**state, "turn": 99}
+    assert store.load(copy.ref).state == state
+    assert store.info.notices == ()
     store.close()
