@@ -20,6 +20,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "runs": "inbox",
         "effects": "effects",
         "approvals": "inbox",
+        "inbox": "deciding",
     },
     "Write": {
         "fork": "writing",
@@ -27,7 +28,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "answer": "inbox",
         "approve": "inbox",
         "reject": "inbox",
-        "resolve": "effects",
+        "resolve": "deciding",
     },
     "Run": {
         "run": "running",
@@ -35,10 +36,14 @@ SECTIONS: dict[str, dict[str, str]] = {
         "replay": "running",
         "pause": "inbox",
         "cancel": "inbox",
+        "retry": "deciding",
+        "recover": "recovering",
+        "worker": "recovering",
     },
     "Store": {
         "export": "moving",
         "import": "moving",
+        "protect": "deciding",
         "mcp": "serving",
         "doctor": "doctor",
         "demo": "trying",

@@ -1,4 +1,4 @@
-"""Effects of runs: effects lists them, resolve says what to do about one that nobody is sure of. Neither runs code."""
+"""Effects of runs: effects lists them; and what is to be done about one that nobody is sure of. Runs no code."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from stores.effects import HOLDS, EffectUse
 from stores.errors import NotFound
 from stores.model import Value
 from tt_debug.cli import records
-from tt_debug.cli.completing import QUESTION, REF
+from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.inbox import os_user
 from tt_debug.cli.options import (
-    JsonText,
     Target,
     gathered,
     looking_options,
     reveal_option,
     store_argument,
-    writing_options,
 )
 from tt_debug.cli.output import Output, line_width
 from tt_debug.cli.tables import Column, clock, table
@@ -164,40 +162,23 @@ class ResolveOptions(Target):
     by: str | None = None
 
 
-@click.command()
-@store_argument
-@click.argument("id", metavar="ID", type=QUESTION)
-@click.option(
-    "--as",
-    "verdict",
-    required=True,
-    type=click.Choice(["done", "retry", "skip", "new-key", "new", "reuse"]),
-    metavar="HOW",
-    help="It was done, retry it, skip it, call it under a new-key; of a conflict: call it as new, reuse, skip.",
-)
-@click.option("--result", type=JsonText(), metavar="JSON", help="With --as done: what came of it.")
-@click.option("--by", metavar="NAME", help="Who decides; the OS user when left out.")
-@writing_options
-@gathered(ResolveOptions)
-def resolve(front: Front, options: ResolveOptions) -> ExitCode:
+def resolve_effect(session: Session, options: ResolveOptions) -> None:
     """Say what to do about an effect that holds a run; running stays with resume."""
     if options.result is not None and options.verdict != "done":
         raise UsageError("--result belongs to --as done")
     output = Output(options.as_json)
-    with front.writing(options.wanted()) as session:
-        held = [asked for asked in session.approvals() if asked.kind in HOLDS and asked.id.startswith(options.id)]
-        if len(held) > 1 and options.id not in {asked.id for asked in held}:
-            raise NotFound(f"{options.id!r} fits {len(held)} open questions", hint="give more of the id")
-        id = held[0].id if len(held) == 1 else options.id
-        answer: dict[str, Value] = {"as": options.verdict}
-        if options.verdict == "done":
-            answer["result"] = options.result
-        by = options.by or os_user()
-        made = session.answer(id, answer, by)
+    held = [asked for asked in session.approvals() if asked.kind in HOLDS and asked.id.startswith(options.id)]
+    if len(held) > 1 and options.id not in {asked.id for asked in held}:
+        raise NotFound(f"{options.id!r} fits {len(held)} open questions", hint="give more of the id")
+    id = held[0].id if len(held) == 1 else options.id
+    answer: dict[str, Value] = {"as": options.verdict}
+    if options.verdict == "done":
+        answer["result"] = options.result
+    by = options.by or os_user()
+    made = session.answer(id, answer, by)
     words = (word(options.store), argument(made.ref.thread))
     narrate(f"recorded as {by}; go on with: tt-debug resume {' '.join(words)}")
     if output.as_json:
         output.document("resolve", {"approval": id, "by": by, **records.new_head_record(made)})
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
-    return ExitCode.OK

@@ -11,7 +11,7 @@ import click
 
 from stores.errors import NotFound
 from stores.model import MISSING, Header, Value
-from stores.runs import Approval, RunStatus, shown
+from stores.runs import Approval, RunStatus
 from tt_debug.cli import records, tables
 from tt_debug.cli.completing import QUESTION, THREAD
 from tt_debug.cli.exits import ExitCode, narrate
@@ -215,26 +215,37 @@ def pause(front: Front, options: ThreadOptions) -> ExitCode:
     return _ask_to(front, options, "pause")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelOptions(ThreadOptions):
+    """Whether a living owner is asked, or taken over."""
+
+    force: bool
+
+
 @click.command()
 @store_argument
 @thread_argument
+@click.option("--force", is_flag=True, help="Take the run over from whoever works on it; its step is lost.")
 @writing_options
-@gathered(ThreadOptions)
-def cancel(front: Front, options: ThreadOptions) -> ExitCode:
+@gathered(CancelOptions)
+def cancel(front: Front, options: CancelOptions) -> ExitCode:
     """Ask a thread's run to end; only a fork goes on then."""
-    return _ask_to(front, options, "cancel")
+    return _ask_to(front, options, "cancel", force=options.force)
 
 
-def _ask_to(front: Front, options: ThreadOptions, what: str) -> ExitCode:
+def _ask_to(front: Front, options: ThreadOptions, what: str, *, force: bool = False) -> ExitCode:
     thread = options.thread or ""
     with front.writing(options.wanted()) as session:
-        session.stop(thread, what)
+        if force:
+            session.operations.cancel_by_force(thread)
+        else:
+            session.stop(thread, what)
         found = session.runs(thread)
     if options.as_json:
         Output(as_json=True).document(what, [records.run_record(run) for run in found[:1]])
     running = not found or found[0].status == RunStatus.RUNNING
     # Nobody had to be asked where nobody runs it.
-    narrate(f"asked the run of {thread} to {what}" if running else f"the run of {thread} is {shown(found[0].status)}")
+    narrate(f"asked the run of {thread} to {what}" if running else f"the run of {thread} is {found[0].shown}")
     return ExitCode.OK
 
 

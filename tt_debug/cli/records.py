@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from stores.model import MISSING, Change, Header, Ref, ThreadInfo
-from stores.runs import Approval, Run, shown
+from stores.runs import Approval, Run
 from tt_debug.engine.events import Event
 from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import RunPlan, RunResult
@@ -58,13 +58,15 @@ def run_record(run: Run) -> Record:
     return {
         "run": run.run_id,
         "thread": run.thread,
-        "status": shown(run.status),
+        "status": run.shown,
         "mode": run.mode,
         "business_id": run.business_id,
         "definition": run.workflow_hash,
         "base": run.base.id if run.base else None,
         "head": run.head.id if run.head else None,
         "until": run.until,
+        "held": run.hold_reason,
+        "recoveries": run.recoveries,
         "error": run.error,
         "created": timestamp(run.created),
         "started": timestamp(run.started),

@@ -22,6 +22,7 @@ from tt_debug.text import human_duration, one_line, safe_text
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
 
+LOST = "lost"  # another process took the run over
 STOPPED = frozenset({Status.WAITING, Status.PAUSED, Status.HELD, Status.PENDING})
 
 
@@ -123,6 +124,8 @@ def code_for(status: str) -> ExitCode:
     """The exit code for how a run ended."""
     if status == Status.DONE:
         return ExitCode.OK
+    if status == LOST:
+        return ExitCode.CONFLICT
     return ExitCode.WAITING if status in STOPPED else ExitCode.RUN_FAILED
 
 

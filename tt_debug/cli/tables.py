@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from stores.model import Header, Ref, Task, ThreadInfo
-from stores.runs import Approval, Run, StepRecord, shown
+from stores.runs import Approval, Run, StepRecord
 from tt_debug.session.thread_view import GraphRow, ThreadView
 from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
 
@@ -183,7 +183,7 @@ def _run_cells(run: Run) -> tuple[str, ...]:
     return (
         run.run_id,
         run.thread,
-        shown(run.status),
+        run.shown,
         clock(run.started or run.created),
         "" if took is None else human_duration(took),
         run.head.id if run.head else "",

@@ -109,5 +109,7 @@ def limits(workflow: Workflow) -> tuple[str, ...]:
         if node.cache:
             found.append(f"{node.id}: its result is not cached, it runs each time")
         if node.type == "human_task" and node.due is not None and node.on_timeout != "wait":
-            found.append(f"{node.id}: waits past {node.due} instead of on_timeout {node.on_timeout}")
+            found.append(
+                f"{node.id}: on_timeout {node.on_timeout} after {node.due} takes a worker or a sweep to notice"
+            )
     return tuple(found)

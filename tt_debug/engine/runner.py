@@ -191,7 +191,8 @@ class Runner:
             prompt = f"{node.id}: approve?" if node.prompt is None else fill(node.prompt, self._on.state())
         except MissingName as error:
             return Failure(f"the prompt of {node.id} cannot be filled: {error}", "MissingName", False)
-        return self._on.suspend(replace(record, status="waiting"), Question(prompt, node.response_schema))
+        question = Question(prompt, node.response_schema, due=node.time_to_answer, on_timeout=node.on_timeout)
+        return self._on.suspend(replace(record, status="waiting"), question)
 
     def _again(self, node: Node, record: StepRecord, failure: Failure, failed: int) -> StepRecord:
         """The next attempt, durably running, after its wait; raises Ended when there is none."""

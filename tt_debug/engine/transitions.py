@@ -16,6 +16,7 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from stores.supervision import Case
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
 from tt_debug.engine.plan import next_node
@@ -53,6 +54,8 @@ class Question:
     prompt: str
     schema: Mapping[str, Value] | None = None
     kind: str = "approval"
+    due: timedelta | None = None
+    on_timeout: str = "wait"
 
 
 class Ended(Exception):
@@ -124,7 +127,8 @@ class Transitions:
 
     def finish(self, status: str, error: str | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
-        run = self._store.finish(self.run.run_id, self.run.token, status, error)
+        case = self._case("", error or "", f"-{self.run.token}") if status == RunStatus.FAILED else None
+        run = self._store.finish(self.run.run_id, self.run.token, status, error, case=case)
         point("run.finished")
         raise Ended(run.status, error)
 
@@ -210,7 +214,8 @@ class Transitions:
             id=f"{self.run.run_id}-{record.ordinal}-{record.attempt}",
             thread=self.run.thread, ns="", checkpoint=checkpoint.ref.id, node=record.node,
             prompt=question.prompt, schema=question.schema, since=self.now(), run_id=self.run.run_id,
-            kind=question.kind,
+            kind=question.kind, due=None if question.due is None else self.now() + question.due,
+            on_timeout=question.on_timeout,
         )  # fmt: skip
         node = self._workflow.node(record.node)
         edges = [] if node is None else [{"when": edge.when, "to": edge.to} for edge in node.next]
@@ -243,12 +248,22 @@ class Transitions:
             next_attempt_at=None if retry_in is None else now + timedelta(seconds=retry_in),
         )  # fmt: skip
         status = RunStatus.FAILED if retry_in is None else None
-        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status)
+        which = f"-{record.ordinal}-{record.attempt}"
+        case = None if status is None else self._case(record.node, failure.error, which)
+        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status, case=case)
         point("run.step-failed")
         self.tell("step_failed", node=record.node, attempt=record.attempt, error=failure.error, retry_in=retry_in)
         if retry_in is None:
             raise Ended(RunStatus.FAILED, failure.error)
         return ended
+
+    def _case(self, node: str, error: str, which: str) -> Approval:
+        """That the run failed, for the inbox: somebody has to see to it."""
+        return Approval(
+            f"{self.run.run_id}{which}-failed", self.run.thread, "", self.place.head.id, node,
+            f"{node} failed: {error}" if node else error, {"enum": ["retry", "cancel", "dismiss"]}, since=self.now(),
+            run_id=self.run.run_id, kind=Case.FAILED,
+        )  # fmt: skip
 
     def _checkpoint(self, node: str, values: Mapping[str, Value], following: str | None, status: str) -> NewCheckpoint:
         step = self.place.step + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -115,8 +116,17 @@ class HumanNode(_Node):
     due: str | None = Field(default=None, pattern=r"^\d+[smhd]$")
     on_timeout: Literal["wait", "reject", "fail"] = "wait"
 
+    @property
+    def time_to_answer(self) -> timedelta | None:
+        """How long an answer is waited for; None without end."""
+        if self.due is None:
+            return None
+        return timedelta(**{_UNITS[self.due[-1]]: int(self.due[:-1])})
+
 
 Node: TypeAlias = PythonNode | ModelNode | HumanNode
+
+_UNITS: Mapping[str, str] = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 NODE_TYPES: Mapping[str, type[PythonNode] | type[ModelNode] | type[HumanNode]] = {
     "python": PythonNode,

@@ -24,6 +24,7 @@ from tt_debug.session.executor import Executor
 from tt_debug.session.exporting import lines_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import OnPage, ThreadQuery
+from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
@@ -36,6 +37,8 @@ class Session:
         self._store = store
         self._journal = journal
         self._code = code
+        self.operations = Operations(store, journal)
+        """What an operator does: recovery, the inbox's cases, breakpoints, figures."""
         self._cache = CheckpointCache()
         self._definitions: dict[Ref, str] = {}
         self.executor = Executor(store)

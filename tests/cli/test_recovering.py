@@ -1,0 +1,98 @@
+"""What an operator types: recover, worker, inbox, resolve, retry, protect, cancel by force."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stores.runs import RunStatus, StepRecord
+from tests.cli.conftest import Ran
+from tests.engine.flows import Bench, bench, python
+from tt_debug.cli.front import Front
+from tt_debug.cli.main import main
+
+
+class Operator:
+    """Types on the store of a bench, with nobody at a terminal."""
+
+    def __init__(self, on: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+        self.on = on
+        self._capsys = capsys
+
+    def __call__(self, command: str, *words: str) -> Ran:
+        front = Front(lambda screen: 0, someone_to_ask=lambda: False)
+        code = main([command, str(self.on.folder / "store.sqlite"), *words], front)
+        written = self._capsys.readouterr()
+        return Ran(code, written.out, written.err)
+
+
+@pytest.fixture
+def operator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Operator:
+    ask = {"id": "ask", "type": "human_task", "prompt": "Go?", "next": "b"}
+    return Operator(bench(tmp_path, [python("a", "trail", "ask"), ask, python("b", "fixable", None)]), capsys)
+
+
+def crash(on: Bench) -> None:
+    on.start({"fixed": True})
+    run = on.store.claim("run-t", "dead", 999)
+    on.store.start_step("run-t", run.token, StepRecord("run-t", 0, "a"))
+
+
+def test_recover_shows_the_plan_and_does_it_when_told_to(operator: Operator) -> None:
+    assert operator("recover").out == ""
+    crash(operator.on)
+    shown = operator("recover")
+    assert (shown.code, "run a again" in shown.out, "its process 999 is gone" in shown.out) == (0, True, True)
+    assert "nothing was done" in shown.err
+    (plan,) = operator("recover", "--json").data
+    assert (plan["thread"], plan["action"], plan["calls"], plan["case"]) == ("t", "run", [], None)
+    assert operator.on.store.run("run-t").token == 1
+    assert operator("recover", "--yes", "--thread", "another").code == 0
+    done = operator("recover", "--yes", "--json")
+    assert done.code == 5  # it waits for an answer now
+    assert [line["event"] for line in done.lines][-1] == "plan"
+    assert operator.on.store.run("run-t").status == RunStatus.WAITING
+    assert operator("recover", "--yes", "--watch").code == 2
+
+
+def test_a_worker_runs_what_was_answered(operator: Operator) -> None:
+    crash(operator.on)
+    assert operator("worker", "--once").code == 6
+    operator("worker", "--once", "--yes", "--mode", "auto")
+    (asked,) = operator("inbox", "--json").data
+    assert (asked["kind"], asked["decisions"], asked["due"]) == ("approval", [], None)
+    operator("approve", asked["id"])
+    worked = operator("worker", "--once", "--yes", "--json")
+    assert worked.code == 0
+    assert json.loads(worked.out.splitlines()[-1])["status"] == "done"
+    assert operator.on.store.run("run-t").status == RunStatus.COMPLETED
+
+
+def test_a_failed_run_is_retried_or_decided_about(operator: Operator) -> None:
+    operator.on.start({})
+    operator.on.go()
+    (asked,) = operator("inbox", "--json").data
+    operator("approve", asked["id"])
+    assert operator.on.go().status == "failed"
+    listed = operator("inbox")
+    assert "b failed: ValueError: not fixed" in listed.out
+    assert "retry | cancel | dismiss" in listed.out
+    retried = operator("retry", "run-t", "--json")
+    assert (retried.code, retried.data[0]["status"]) == (0, "pending")
+    assert "go on with: tt-debug resume" in retried.err
+    assert operator.on.go().status == "failed"
+    (case,) = operator("inbox", "--json").data
+    assert operator("resolve", case["id"], "--as", "nonsense").code == 2
+    assert operator("resolve", case["id"], "--as", "cancel", "--by", "Ada").code == 0
+    again = operator("resolve", case["id"], "--as", "retry")
+    assert (again.code, "already answered by Ada" in again.err) == (4, True)
+
+
+def test_protecting_and_cancelling(operator: Operator) -> None:
+    crash(operator.on)
+    assert operator("protect", "t", "--json").data == {"thread": "t", "protected": True}
+    assert operator("protect", "t", "--off").code == 0
+    assert operator("protect", "nowhere").code == 3
+    assert operator("cancel", "t", "--force", "--json").data[0]["status"] == "cancelled"

@@ -1,0 +1,149 @@
+"""What is found of runs that nobody works on, with the evidence, and what would be done about each.
+
+Pure but for reading: acting on a plan is the session's, running the run is `worker`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from stores.effects import EffectClass, EffectStatus
+from stores.runs import Approval, Run, RunStatus
+from stores.supervision import Case
+from tt_debug.engine.ownership import why_ownerless
+from tt_debug.engine.recover import Standing, standing
+
+if TYPE_CHECKING:
+    from stores.protocol import RunStore
+
+ALERT_AFTER: Final = 3
+"""A run that was recovered more often than this is told of in the inbox; it goes on."""
+
+HOLD_AFTER: Final = 5
+"""A run that was recovered more often than this without a new checkpoint is held."""
+
+Action = Literal["run", "hold", "wait", "expire", "reject"]
+
+_AT_RISK: Final = {
+    EffectClass.REPEATABLE: "called again",
+    EffectClass.IDEMPOTENT: "called again under the same key",
+    EffectClass.PROBE: "the other side is asked first",
+    EffectClass.AT_MOST_ONCE: "not called again: you are asked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryPlan:
+    """What was found of one run, and what would be done.
+
+    ``action``: "run" it on, "hold" it, "wait" for a decision that is asked already, or "expire"/"reject" a question
+    nobody answered in time. ``calls`` are calls whose outcome nobody knows, each with what would become of it.
+    """
+
+    run: Run
+    action: Action
+    evidence: str
+    then: str
+    calls: tuple[str, ...] = ()
+    case: str | None = None
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """The same for as long as nothing about the run has changed."""
+        return self.run.run_id, self.run.token, f"{self.action} {self.then}"
+
+    def line(self) -> str:
+        """In one sentence, as logs have it."""
+        calls = f" ({'; '.join(self.calls)})" if self.calls else ""
+        return f"{self.run.thread}: {self.evidence} → {self.then}{calls}"
+
+
+def plans(store: RunStore, now: datetime, threads: Sequence[str] = ()) -> Iterator[RecoveryPlan]:
+    """Of every run that is not at work and does not wait for its turn, oldest first."""
+    for run in reversed(store.runs()):
+        if threads and run.thread not in threads:
+            continue
+        if run.status == RunStatus.RUNNING:
+            evidence = why_ownerless(store, run)
+            if evidence is not None:
+                yield _plan(store, run, evidence)
+        elif run.status == RunStatus.CRASHED:
+            yield _held(store, run) if run.hold_reason else _plan(store, run, "it was recorded as crashed")
+        elif run.status == RunStatus.WAITING:
+            yield from _overdue(store, run, now)
+
+
+def _plan(store: RunStore, run: Run, evidence: str) -> RecoveryPlan:
+    recoveries = without_progress(store, run)
+    if recoveries >= HOLD_AFTER:
+        then = f"hold it: recovered {recoveries} times at this checkpoint, and never got further"
+        return RecoveryPlan(run, "hold", evidence, then)
+    found = standing(store.steps(run.run_id))
+    return RecoveryPlan(run, "run", evidence, _then(store, run, found), tuple(_calls(store, run, found)))
+
+
+def _then(store: RunStore, run: Run, found: Standing) -> str:
+    if found.wait_until is not None:
+        return f"try again, not before {found.wait_until:%H:%M:%S} UTC"
+    if found.interrupted is None:
+        following = store.load(store.head(run.thread)).header.next
+        return f"go on with {following[0]}" if following else "end it: nothing is left to run"
+    from tt_debug.engine.load import load_body  # 57 ms of pydantic, for a run that died inside a node
+
+    node = load_body(store.definition(run.workflow_hash).body).node(found.interrupted.node)
+    policy = getattr(node, "on_interrupt", "retry")
+    words = {"retry": "run {} again", "skip": "skip {}", "fail": "fail at {}", "ask": "ask what to do with {}"}
+    return words[policy].format(found.interrupted.node)
+
+
+def _calls(store: RunStore, run: Run, found: Standing) -> Iterator[str]:
+    for use in store.effects(run_id=run.run_id):
+        effect = use.effect
+        if use.ordinal == found.ordinal and effect.status == EffectStatus.INTENT:
+            yield f"{effect.slot.name}: {_AT_RISK.get(effect.kind, 'you are asked')}"
+
+
+def _held(store: RunStore, run: Run) -> RecoveryPlan:
+    asked = next((case for case in open_cases(store, run.thread) if case.run_id == run.run_id), None)
+    case = None if asked is None else asked.id
+    why = f"held: {run.hold_reason}" + (f", {run.error}" if run.error else "")
+    return RecoveryPlan(run, "wait", why, f"wait for a decision about {case}" if case else "wait", case=case)
+
+
+def open_cases(store: RunStore, thread: str | None = None) -> tuple[Approval, ...]:
+    """What a decision is asked about: cases, and questions that hold their run."""
+    held = (asked for asked in store.approvals(thread) if asked.kind not in ("approval", "question"))
+    return (*store.cases(thread), *held)
+
+
+def _overdue(store: RunStore, run: Run, now: datetime) -> Iterator[RecoveryPlan]:
+    for asked in store.approvals(run.thread):
+        if asked.run_id != run.run_id or asked.due is None or asked.due > now or asked.on_timeout == "wait":
+            continue
+        evidence = f"nobody answered {asked.node} by {asked.due:%Y-%m-%d %H:%M} UTC"
+        if asked.on_timeout == "reject":
+            yield RecoveryPlan(run, "reject", evidence, f"reject {asked.node}", case=asked.id)
+        else:
+            yield RecoveryPlan(run, "expire", evidence, f"fail at {asked.node}", case=asked.id)
+
+
+def without_progress(store: RunStore, run: Run) -> int:
+    """How often the run was recovered since its thread had its present head."""
+    head = store.head(run.thread).id
+    found = 0
+    for event in reversed(store.events(["recovered", "resolved"], run_id=run.run_id)):
+        if event.kind == "resolved" or event.data.get("head") != head:
+            break
+        found += 1
+    return found
+
+
+def recovery_limit(run: Run, why: str) -> Approval:
+    """The case of a run that is recovered again and again; the same while its recoveries are."""
+    return Approval(
+        f"{run.run_id}-recoveries-{run.recoveries}", run.thread, "", run.head.id if run.head else "", "", why,
+        {"enum": ["retry", "cancel", "dismiss"]}, run_id=run.run_id, kind=Case.RECOVERY_LIMIT,
+    )  # fmt: skip
