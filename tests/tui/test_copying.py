@@ -15,6 +15,7 @@ from tests.tui.thread_fakes import TripSession, message
 from tt_debug.redaction import Hidden
 from tt_debug.tui.copying import CLIPBOARD, fits, hex_text, of_value, report, warning
 from tt_debug.tui.dialogs.menu import MenuDialog
+from tt_debug.tui.widgets.panel import Panel
 
 
 def offered(value: object, path: tuple[str | int, ...] = ("k",)) -> dict[str, str]:
@@ -173,3 +174,13 @@ async def test_the_list_of_threads_offers_names_and_the_report_of_a_failure(sess
         await pilot.press("r")
         await settled(pilot, app)
         assert "cannot be read" in copied[-1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_menu_shows_each_of_its_rows(size: tuple[int, int]) -> None:
+    async with thread_screen("trip-planner", size) as it:
+        await it.pilot.press("2", "y")
+        await wait_for(it.pilot, lambda: isinstance(it.app.screen, MenuDialog) and it.app.screen.is_mounted)
+        await it.pilot.pause()
+        panel = it.app.screen.query_one("#menu", Panel)
+        assert panel.scrollable_content_region.height == panel.row_count > 2

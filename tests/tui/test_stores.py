@@ -12,8 +12,10 @@ from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import create_native
 from stores.protocol import Writer
 from stores.registry import open_store
+from tests.builders import sql_file
 from tests.tui.conftest import screen_text, settled, wait_for
 from tt_debug.tui.app import TtDebugApp, run_app
+from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.opening import Opening, only_graph
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.stores import StoresScreen, choices
@@ -100,6 +102,44 @@ async def test_a_file_that_is_no_store_is_told_and_the_list_stays(folder: Path) 
         await wait_for(pilot, lambda: "opening:" in screen_text(app))
         assert isinstance(app.screen, StoresScreen)
         assert len(app._notifications) == 1, "said once"
+
+
+async def test_of_a_file_with_unknown_tables_the_likely_ones_are_offered_and_the_chosen_one_opens(folder: Path) -> None:
+    script = "".join(
+        f"CREATE TABLE {name} (run TEXT, seq INTEGER, prev INTEGER, payload TEXT);"
+        f"INSERT INTO {name} VALUES ('r1', 1, NULL, '{{}}'), ('r1', 2, 1, '{{}}'), ('r1', 3, 2, '{{}}');"
+        for name in ("history", "archive")
+    )
+    (folder / "agent.db").unlink()
+    sql_file(folder / "agent.db", script)
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, MenuDialog) and app.screen.is_mounted)
+        await settled(pilot, app)
+        text = screen_text(app)
+        assert "1  history" in text
+        assert "2  archive" in text
+        assert "thread=run id=seq state=payload parent=prev" in text
+        await pilot.press("2")
+        await wait_for(pilot, lambda: isinstance(app.screen, HomeScreen))
+        await wait_for(pilot, lambda: app.screen.query_one(ThreadsView).row_count == 1)
+        assert app.tour is None
+        assert "table=archive" in app.stores[0].url
+    for store in app.stores:
+        store.session.close()
+
+
+async def test_of_tables_that_are_no_history_the_error_is_told(folder: Path) -> None:
+    (folder / "agent.db").unlink()
+    sql_file(folder / "agent.db", "CREATE TABLE users (name TEXT)")
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settled(pilot, app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: "no checkpoints that tt-debug knows" in " ".join(screen_text(app).split()))
+        assert isinstance(app.screen, StoresScreen)
 
 
 def test_a_given_store_that_cannot_be_opened_is_an_error_before_anything_is_drawn(folder: Path) -> None:

@@ -43,6 +43,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
         hint="sort",
         rank=60,
     ),
+    Action(
+        "import",
+        "Import…",
+        ("I",),
+        "Take the threads of an exported file into a store of ours. Asks for the file.",
+        ("home",),
+        Safety.WRITE,
+        "tt-debug import STORE FILE",
+    ),
     *THREAD_ACTIONS,
     # --- questions of the whole history
     Action(

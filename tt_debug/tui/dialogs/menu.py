@@ -41,7 +41,7 @@ class MenuDialog(Dialog[str]):
     def _line(self, row: MenuRow) -> Line:
         glyphs = self.query_one("#menu", Panel).glyphs
         key, name, note = row
-        shown = cut((Piece(flat(note[:200], glyphs), "muted"),), 40, glyphs.ellipsis)
+        shown = cut((Piece(flat(note[:200], glyphs), "muted"),), 44, glyphs.ellipsis)
         return (Piece(f"{key}  ", "accent"), Piece(f"{name:<14}  ", "strong"), *shown)
 
     def on_key(self, event: events.Key) -> None:

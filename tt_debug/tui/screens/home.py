@@ -39,6 +39,7 @@ from tt_debug.tui.rows.home import (
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
 from tt_debug.tui.screens.asking_from import AskingFrom
 from tt_debug.tui.screens.base import NARROW
+from tt_debug.tui.screens.home_importing import ImportingThreads
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -68,7 +69,7 @@ def read_hidden(session: Session, ref: Ref, hiding: Redaction) -> Checkpoint:
     return hidden_checkpoint(session.load(ref), hiding)
 
 
-class HomeScreen(AskingFrom):
+class HomeScreen(ImportingThreads, AskingFrom):
     """Threads left, the preview right or below."""
 
     WHERE = "home"
@@ -298,6 +299,13 @@ class HomeScreen(AskingFrom):
     def _say_in_preview(self, problem: str) -> None:
         panel = self.query_one("#messages", Panel)
         panel.show(problem_lines(problem, panel.text_width))
+
+    def store_in_view(self) -> OpenStore | None:
+        """The store of the row under the cursor, or the only one."""
+        row = self.query_one(ThreadsView).current
+        if row is not None:
+            return self.tt.stores[row.store]
+        return self.tt.stores[0] if len(self.tt.stores) == 1 else None
 
     def _chosen(self) -> tuple[int, str] | None:
         """The thread under the cursor, with its store's number."""

@@ -6,19 +6,23 @@ Owns looking for them; reading them begins when one is chosen.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qsl
 
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
 
-from stores.registry import mask_password
+from stores.errors import Unsupported
+from stores.registry import mask_password, proposals
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.app import Listing
+from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.opening import OpenStore, only_graph
 from tt_debug.tui.rows.pieces import Line, Piece
@@ -28,6 +32,8 @@ from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title
 
+MOST_PROPOSED: Final = 9
+"""Mappings that are offered, each with a digit."""
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
@@ -47,6 +53,21 @@ class StoresOpened(Message):
         super().__init__()
         self.stores = stores
         self.demo = demo
+
+
+class ProposalsRead(Message):
+    """How tables of a file that could not be opened might be read as history, as URLs."""
+
+    def __init__(self, failed: Failed, urls: tuple[str, ...]) -> None:
+        super().__init__()
+        self.failed = failed
+        self.urls = urls
+
+
+def _mapped(url: str) -> tuple[str, str]:
+    """The table of a mapping, and which of its columns holds what."""
+    parts = dict(parse_qsl(url.partition("?")[2]))
+    return parts.pop("table", "?"), " ".join(f"{part}={column}" for part, column in parts.items())
 
 
 def choices(folder: Path, environ: Mapping[str, str]) -> list[Choice]:
@@ -69,6 +90,7 @@ class StoresScreen(BaseScreen):
         super().__init__()
         self._folder = folder or Path.cwd()
         self._choices: list[Choice] = []
+        self._file: str | None = None
 
     def compose_body(self) -> ComposeResult:
         """One list."""
@@ -94,10 +116,13 @@ class StoresScreen(BaseScreen):
     @on(RowView.Opened, "#choices")
     def _chosen(self, event: RowView.Opened) -> None:
         choice = self._choices[event.row]
-        self.query_one("#choices").border_subtitle = "opening…"
         opening = self.tt.opening.with_graph_of(self._folder)
-        work = opening.demo if choice.url is None else partial(opening.open_all, (choice.url,))
-        self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=choice.url is None))
+        self._file = choice.url
+        self._open(opening.demo if choice.url is None else partial(opening.open_all, (choice.url,)))
+
+    def _open(self, work: Callable[[], tuple[OpenStore, ...]]) -> None:
+        self.query_one("#choices").border_subtitle = "opening…"
+        self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=self._file is None))
 
     @on(StoresOpened)
     def _opened(self, event: StoresOpened) -> None:
@@ -111,6 +136,26 @@ class StoresScreen(BaseScreen):
         self.app.push_screen(HomeScreen())
 
     def show_failure(self, event: Failed) -> None:
-        """Opening failed: say so, the list stays."""
+        """Opening failed: say so, the list stays. Of a file whose tables nobody knows, those that look like a history
+        are offered."""
         self.query_one("#choices").border_subtitle = ""
-        super().show_failure(event)
+        if event.kind == "opening" and isinstance(event.error, Unsupported) and self._file is not None:
+            self.tt.loader.call(
+                self, "looking for a history", partial(proposals, self._file), partial(ProposalsRead, event)
+            )
+        else:
+            super().show_failure(event)
+
+    @on(ProposalsRead)
+    def _proposed(self, event: ProposalsRead) -> None:
+        urls = event.urls[:MOST_PROPOSED]
+        if not urls:
+            super().show_failure(event.failed)
+            return
+
+        def chosen(key: str | None) -> None:
+            if key is not None:
+                self._open(partial(self.tt.opening.open_all, (urls[int(key) - 1],)))
+
+        rows = [(str(number), *_mapped(url)) for number, url in enumerate(urls, start=1)]
+        self.app.push_screen(MenuDialog("Which table holds the history?", rows), chosen)
