@@ -25,11 +25,11 @@ def on(tmp_path: Path) -> Bench:
 
 
 def test_one_living_process_holds_the_lock(on: Bench) -> None:
-    path = lock_path(on.store, "r 'x'\n", 1)
+    path = lock_path(on.store, "r 'x'\n", "me")
     assert not path.parent.exists()
     with holder(path):
         assert not RunLock(path).acquire()
-        other = RunLock(lock_path(on.store, "other", 1))
+        other = RunLock(lock_path(on.store, "other", "me"))
         assert other.acquire()
         other.release()
     assert not path.parent.exists()
@@ -38,7 +38,7 @@ def test_one_living_process_holds_the_lock(on: Bench) -> None:
 @pytest.mark.parametrize("more", [(), ("fork",)])
 def test_the_kernel_frees_the_lock_at_death(on: Bench, more: tuple[str, ...]) -> None:
     run = on.store.claim("run-t", "dead", os.getpid())
-    with holder(lock_path(on.store, "run-t", 1), *more) as child:
+    with holder(lock_path(on.store, "run-t", "dead"), *more) as child:
         assert is_alive(on.store, run)
         child.send_signal(signal.SIGKILL)
         child.wait()
@@ -46,7 +46,7 @@ def test_the_kernel_frees_the_lock_at_death(on: Bench, more: tuple[str, ...]) ->
         with claimed(on.store, run) as mine:
             assert (mine.token, mine.recoveries) == (2, 1)
             assert is_alive(on.store, mine)
-    assert not lock_path(on.store, "run-t", 1).parent.exists()
+    assert not lock_path(on.store, "run-t", "dead").parent.exists()
 
 
 def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
@@ -65,17 +65,16 @@ def test_a_run_at_work_is_not_claimed(on: Bench) -> None:
         assert on.store.run("run-t").token == 1
 
 
-def test_a_run_that_was_seen_before_somebody_had_it_is_owned_under_its_own_lock(on: Bench) -> None:
-    seen = on.store.run("run-t")
-    with claimed(on.store, seen) as first:
-        on.store.finish("run-t", first.token, RunStatus.PAUSED)
-    with claimed(on.store, seen) as second:
-        assert second.token == 2
-        assert is_alive(on.store, second)
+def test_what_a_process_leaves_that_dies_before_it_owns_the_run_is_tidied_away(on: Bench) -> None:
+    with holder(lock_path(on.store, "run-t", "dead")) as child, claimed(on.store, on.store.run("run-t")) as mine:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        on.store.finish("run-t", mine.token, RunStatus.PAUSED)
+    assert not lock_path(on.store, "run-t", "dead").parent.exists()
 
 
 def test_an_owner_that_lives_and_does_not_beat_is_taken_over(on: Bench) -> None:
-    with holder(lock_path(on.store, "run-t", 1)):
+    with holder(lock_path(on.store, "run-t", "stopped")):
         run = on.store.claim("run-t", "stopped", os.getpid(), lease=0)
         found = on.store.run("run-t")
         assert "no sign of life since" in (why_ownerless(on.store, found) or "")
@@ -89,7 +88,7 @@ def test_an_owner_that_lives_and_does_not_beat_is_taken_over(on: Bench) -> None:
 
 def test_the_wall_clock_does_not_move_a_lease_and_a_reboot_ends_it(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     run = on.store.claim("run-t", "me", os.getpid())
-    with holder(lock_path(on.store, "run-t", 1)):
+    with holder(lock_path(on.store, "run-t", "me")):
         monkeypatch.setattr("stores.native.rows.now", lambda: on.clock.now())  # years ago
         assert is_alive(on.store, on.store.run("run-t"))
         clock = leases.boot_clock()

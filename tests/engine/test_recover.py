@@ -53,7 +53,7 @@ def test_stopping_what_somebody_runs_only_asks(tmp_path: Path) -> None:
     on = bench(tmp_path, [python("a", "count", None)])
     on.start({})
     on.store.claim("run-t", "alive", os.getpid())
-    with holder(lock_path(on.store, "run-t", 1)):
+    with holder(lock_path(on.store, "run-t", "alive")):
         run = stop(on.store, "run-t", "pause")
         assert (run.status, run.requested) == (RunStatus.RUNNING, "pause")
         assert stop(on.store, "run-t", "cancel").requested == "cancel"
@@ -64,7 +64,7 @@ def test_a_cancel_by_force_takes_the_run_from_its_living_owner(tmp_path: Path) -
     on = bench(tmp_path, [python("a", "count", None)])
     on.start({})
     owner = on.store.claim("run-t", "alive", os.getpid())
-    with holder(lock_path(on.store, "run-t", 1)):
+    with holder(lock_path(on.store, "run-t", "alive")):
         assert stop(on.store, "run-t", "cancel", force=True).status == RunStatus.CANCELLED
     with pytest.raises(LeaseLost):
         on.store.start_step("run-t", owner.token, StepRecord("run-t", 0, "a"))

@@ -17,7 +17,7 @@ from stores.errors import Conflict, NotFound, Unsupported
 from stores.runs import RunStatus
 from tests.engine.flows import Bench, bench
 from tt_debug.engine.events import Event
-from tt_debug.engine.ownership import RunLock, is_alive, lock_path
+from tt_debug.engine.ownership import claimed, is_alive
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.errors import UsageError
 
@@ -119,11 +119,10 @@ def test_a_child_that_exits_without_a_word(tmp_path: Path) -> None:
 
 def test_a_run_that_is_being_run_is_refused(abcd: Bench) -> None:
     abcd.start({})
-    with RunLock(lock_path(abcd.store, "run-t", 1)) as lock:
-        assert lock.acquire()
-        with pytest.raises(Conflict, match="is being run by another process"):
+    with claimed(abcd.store, abcd.store.run("run-t")):
+        with pytest.raises(Conflict, match=f"is being run by process {os.getpid()}"):
             run(abcd)
-    assert abcd.store.run("run-t").token == 0
+        assert abcd.store.run("run-t").token == 1
 
 
 def test_refusals_arrive_as_what_they_are(abcd: Bench, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_run_that_nobody_works_on_is_found_with_the_evidence_and_run_on(on: Be
 
 def test_a_run_at_work_is_left_alone(on: Bench, operations: Operations) -> None:
     run = crash(on)
-    with holder(lock_path(on.store, run.run_id, run.token)):
+    with holder(lock_path(on.store, run.run_id, "dead")):
         assert operations.plans() == ()
         on.store.beat(run.run_id, run.token, 0)
         (plan,) = operations.plans()
@@ -216,7 +216,7 @@ def test_a_question_may_wait_for_ever(tmp_path: Path) -> None:
 
 def test_a_run_is_cancelled_by_force(on: Bench, operations: Operations) -> None:
     run = replace(crash(on), owner_pid=os.getpid())
-    with holder(lock_path(on.store, run.run_id, run.token)):
+    with holder(lock_path(on.store, run.run_id, "dead")):
         assert operations.cancel_by_force("t").status == RunStatus.CANCELLED
     with pytest.raises(NotFound, match="no active run"):
         operations.cancel_by_force("t")

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Self
 
-from stores.errors import Conflict, LeaseLost, StoreError, Unreachable
+from stores.errors import LeaseLost, StoreError, Unreachable
 from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
 from stores.protocol import RunStore
 from stores.run_locks import KeepsLocks
@@ -25,27 +25,29 @@ from stores.run_locks import RunLock as Lock
 from stores.runs import Run, RunStatus
 from stores.supervision import Takeover
 
-_ATTEMPTS: Final = 20  # somebody who looks whether the run is alive holds its lock for a moment
+_ATTEMPTS: Final = 20  # somebody who tidies up may have it for a moment
 _PAUSE: Final = 0.01  # seconds
 _BEATS: Final = 6  # beats in a lease: some may fail on a store that is busy
 
 
-def lock_path(store: RunStore, run_id: str, token: int) -> Path:
+def lock_path(store: RunStore, run_id: str, owner: str | None) -> Path:
     """The lock file of one owner of a run, beside the store. Hashed: a run's id may hold anything.
 
     Each owner has its own: one that was taken over while it was stopped keeps its lock for as long as it lives.
     """
-    return (
-        Path(f"{store.info.path}.locks")
-        / hashlib.sha256(f"{token}:{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    )
+    name = hashlib.sha256(_key(run_id, owner).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return Path(f"{store.info.path}.locks") / name
 
 
-def lock_of(store: RunStore, run_id: str, token: int) -> Lock:
-    """The lock of one owner of a run: the server's where the store is on one, else the kernel's."""
+def _key(run_id: str, owner: str | None) -> str:
+    return f"{owner}:{run_id}"
+
+
+def _lock_of(store: RunStore, run_id: str, owner: str) -> Lock:
+    """The server's where the store is on one, else the kernel's."""
     if isinstance(store, KeepsLocks):
-        return store.run_lock(f"{token}:{run_id}")
-    return RunLock(lock_path(store, run_id, token))
+        return store.run_lock(_key(run_id, owner))
+    return RunLock(lock_path(store, run_id, owner))
 
 
 class RunLock:
@@ -77,8 +79,7 @@ class RunLock:
             return
         self._path.unlink(missing_ok=True)
         self._forget()
-        with suppress(OSError):  # other runs have their locks there
-            self._path.parent.rmdir()
+        _tidy(self._path.parent)
 
     def _opened(self) -> int:
         while True:
@@ -117,11 +118,11 @@ def why_ownerless(store: RunStore, run: Run) -> str | None:
     Creates nothing.
     """
     if isinstance(store, KeepsLocks):
-        locked = store.is_run_locked(f"{run.token}:{run.run_id}")
+        locked = store.is_run_locked(_key(run.run_id, run.owner))
     elif run.boot_id and run.boot_id != boot_id():
         return "the machine was started anew since"
     else:
-        locked = _is_locked(lock_path(store, run.run_id, run.token))
+        locked = _is_locked(lock_path(store, run.run_id, run.owner))
     if not locked:
         return f"its process {run.owner_pid} is gone"
     if not run.lease_left:
@@ -158,23 +159,19 @@ def claimed(
     evidence: str | None = None,
     on_conflict: str | None = None,
 ) -> Iterator[Run]:
-    """Own the run for the length of the block; its lease is not prolonged, see `beating`.
+    """Own the run for the length of the block; its lease is not prolonged, see `Heartbeat`.
 
-    ``run`` is the row as it was seen: of two that saw the same one takes it. Raises Conflict when somebody else runs
-    it and no ``evidence`` says that it may be taken. ``on_conflict`` as in the store's ``claim``.
+    ``run`` is the row as it was seen. Who gets it is decided by the store alone; the lock is what tells others
+    afterwards that its process lives. Raises Conflict when somebody else runs it and no ``evidence`` says that it may
+    be taken from them. ``on_conflict`` as in the store's ``claim``.
     """
-    with lock_of(store, run.run_id, run.token + 1) as lock:
+    owner = uuid.uuid4().hex
+    with _lock_of(store, run.run_id, owner) as lock:
         if not _acquired(lock):
-            raise _owned(run)
+            raise Unreachable(f"cannot lock run {run.run_id}", hint="try again")
         over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
         takeover = None if over is None else Takeover(run.token, over)
-        mine = store.claim(run.run_id, uuid.uuid4().hex, os.getpid(), on_conflict, lease=lease, takeover=takeover)
-        with lock_of(store, run.run_id, mine.token) as own:
-            if mine.token != run.token + 1:  # somebody had it in between; nobody else can want this one
-                _acquired(own)
-            if not isinstance(store, KeepsLocks):
-                lock_path(store, run.run_id, run.token).unlink(missing_ok=True)
-            yield mine
+        yield store.claim(run.run_id, owner, os.getpid(), on_conflict, lease=lease, takeover=takeover)
 
 
 def _acquired(lock: Lock) -> bool:
@@ -185,9 +182,13 @@ def _acquired(lock: Lock) -> bool:
     return False
 
 
-def _owned(run: Run) -> Conflict:
-    who = f"process {run.owner_pid}" if run.owner_pid else "another process"
-    return Conflict(f"run {run.run_id} of {run.thread!r} is being run by {who}", hint="wait for it, pause or cancel it")
+def _tidy(folder: Path) -> None:
+    """Take away the locks of processes that died, and the folder with the last."""
+    with suppress(OSError):  # another process tidies too, or has just made a lock
+        for path in folder.iterdir():
+            if not _is_locked(path):
+                path.unlink()
+        folder.rmdir()
 
 
 class Heartbeat:
