@@ -6,7 +6,7 @@ Owns the guess and how sure it is; refuses to read more of a table than a few hu
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +36,10 @@ MOST_COLUMNS: Final = 12
 LONGEST_NAME: Final = 80
 
 
+Columns = Mapping[str, list[Value]]
+"""Column → the beginnings of a table's first cells."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A mapping that would read a table. ``sure``: there is little else that it could be."""
@@ -44,8 +48,11 @@ class Proposal:
     sure: bool
 
 
-def propose(db: sqlite3.Connection, tables: Mapping[str, Iterable[str]]) -> tuple[Proposal, ...]:
-    """Every table that may be a history; those of which all is told by names shut out the others."""
+def propose(tables: Mapping[str, Iterable[str]], sample: Callable[[str], Columns]) -> tuple[Proposal, ...]:
+    """Every table that may be a history; those of which all is told by names shut out the others.
+
+    ``sample`` gives the beginnings of a table's first cells, and is asked only where names do not tell.
+    """
     named = [named_parts(columns) for columns in tables.values()]
     whole = [
         Proposal(TableMapping(table=table, **parts), sure=True)
@@ -54,7 +61,7 @@ def propose(db: sqlite3.Connection, tables: Mapping[str, Iterable[str]]) -> tupl
     ]
     if whole:
         return tuple(whole)
-    guesses = (_by_content(db, table, parts) for table, parts in zip(tables, named, strict=True))
+    guesses = (_by_content(sample(table), table, parts) for table, parts in zip(tables, named, strict=True))
     return tuple(guess for guess in guesses if guess is not None)
 
 
@@ -70,9 +77,6 @@ def named_parts(columns: Iterable[str]) -> dict[str, str]:
     return parts
 
 
-Columns = Mapping[str, list[Value]]
-
-
 @dataclass(frozen=True, slots=True)
 class _Links:
     """Three columns that fit together. ``parent`` is None where no column names other rows."""
@@ -84,9 +88,8 @@ class _Links:
     numbered: bool  # ids are mostly numbers, threads mostly names
 
 
-def _by_content(db: sqlite3.Connection, table: str, named: Mapping[str, str]) -> Proposal | None:
+def _by_content(columns: Columns, table: str, named: Mapping[str, str]) -> Proposal | None:
     """The table's mapping, its unnamed parts found in its first rows; None where one that is needed is not there."""
-    columns = _sample(db, table)
     state = named.get("state") or _state_of(named, columns)
     if state is None:
         return None
@@ -103,7 +106,7 @@ def _by_content(db: sqlite3.Connection, table: str, named: Mapping[str, str]) ->
     return Proposal(TableMapping(table=table, **{**named, **found}), sure)
 
 
-def _sample(db: sqlite3.Connection, table: str) -> Columns:
+def sample_of(db: sqlite3.Connection, table: str) -> Columns:
     """Column → the beginnings of its first cells; nothing for an empty table."""
     names = [row[0] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
     pieces = (

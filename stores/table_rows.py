@@ -99,6 +99,10 @@ class Columns:
         same = f"{self.thread} = ?1" + (f" OR {self.thread} IS NULL" if null else "")
         return f"SELECT {self.thread} FROM {self.table} WHERE {same} LIMIT 1"
 
+    def meta_names(self) -> tuple[str, ...]:
+        """The unmapped columns by their names."""
+        return tuple(name[1:-1].replace('""', '"') for name in self.meta)
+
     def row_of(self, cells: tuple[Cell, ...]) -> Row:
         """What `headers` and `one` select, as a Row."""
         places = 7 + len(self.order)
@@ -164,7 +168,7 @@ def header_of(thread: str, row: Row, columns: Columns) -> Header:
     """A header. Such a table does not say what would run, so nothing is pending."""
     id = name_of(row.id)
     step = row.step if isinstance(row.step, int) else None
-    meta = {name[1:-1].replace('""', '"'): cell for name, cell in zip(columns.meta, row.meta, strict=True)}
+    meta = dict(zip(columns.meta_names(), row.meta, strict=True))
     return Header(
         ref=Ref(thread, "", id),
         parent=None if row.parent is None or row.parent == "" else Ref(thread, "", name_of(row.parent)),
