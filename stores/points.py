@@ -1,27 +1,33 @@
-"""Named write points, so that a test can kill a real process between any two writes.
+"""Named write points, so that a test can kill or stop a real process between any two writes.
 
-``point`` does nothing unless ``TT_DEBUG_POINTS`` or ``TT_DEBUG_KILL_AT`` is set; it owns no other switch.
+``point`` does nothing unless one of the variables below is set; it owns no other switch.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+from typing import Final
+
+_SIGNALS: Final = {"TT_DEBUG_KILL_AT": signal.SIGKILL, "TT_DEBUG_STOP_AT": signal.SIGSTOP}
 
 
 def point(name: str) -> None:
     """Pass the write point ``name``.
 
     ``TT_DEBUG_POINTS=file`` appends every passed name to a file. ``TT_DEBUG_KILL_AT=name`` kills this process
-    with SIGKILL there; ``name#3`` does so at the third pass, counted in the file of ``TT_DEBUG_POINTS``.
+    with SIGKILL there, ``TT_DEBUG_STOP_AT=name`` stops it with SIGSTOP; ``name#3`` does so at the third pass, counted
+    in the file of ``TT_DEBUG_POINTS``.
     """
-    listing, target = os.environ.get("TT_DEBUG_POINTS"), os.environ.get("TT_DEBUG_KILL_AT")
-    if listing is None and target is None:
+    listing = os.environ.get("TT_DEBUG_POINTS")
+    targets = [(variable, os.environ[variable]) for variable in _SIGNALS if variable in os.environ]
+    if listing is None and not targets:
         return
     passed = _note(listing, name) if listing else 1
-    wanted, _, count = (target or "").partition("#")
-    if wanted == name and passed == int(count or passed):
-        os.kill(os.getpid(), signal.SIGKILL)
+    for variable, target in targets:
+        wanted, _, count = target.partition("#")
+        if wanted == name and passed == int(count or passed):
+            os.kill(os.getpid(), _SIGNALS[variable])
 
 
 def _note(listing: str, name: str) -> int:
