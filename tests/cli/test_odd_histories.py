@@ -59,7 +59,7 @@ def backwards(tmp_path: Path) -> str:
     clock = [{"ts": f"2026-01-02T03:0{minute}:00+00:00"} for minute in (5, 3, 1)]
     ids = [uuid(9), uuid(5, 1), uuid(3, 2)]
     rows = [
-        Row(id, ids[step - 1] if step else None, {"a": step}, step=step, content=clock[step])
+        Row(id, ids[step - 1] if step else None, {"a": step}, step=step, next=["n"], content=clock[step])
         for step, id in enumerate(ids)
     ]
     return str(handmade(tmp_path / "backwards.sqlite", rows))
@@ -70,11 +70,29 @@ def test_the_head_and_the_tip_of_its_line_are_both_marked(backwards: str, capsys
     drawn = capsys.readouterr().out.splitlines()
     assert "0  loop  1f000009  ← head  ! LangGraph goes on from here" in drawn[0]
     assert [line.split("  ")[0] for line in drawn] == ["● 0", "● 1", "● 2"]
-    assert drawn[1].endswith("1f000005")
-    assert drawn[2].endswith("← newest of its line")
+    assert "←" not in drawn[1]
+    assert "← newest of its line" in drawn[2]
 
 
 def test_no_line_of_an_export_comes_before_its_parents(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("export", backwards, "t")) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["step"] for row in rows] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("command", ["fork", "replay"])
+def test_an_empty_name_is_not_taken_as_none_given(
+    backwards: str, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    more = ("--graph", "nowhere:graph", "--yes") if command == "replay" else ()
+    assert main((command, backwards, "t", "--to", "", *more)) == 2
+    assert "cannot be empty" in capsys.readouterr().err
+    assert main(("threads", backwards, "--json")) == 0
+    assert [row["thread"] for row in json.loads(capsys.readouterr().out)["data"]] == ["t"]
+
+
+def test_a_fork_that_cannot_run_on_is_not_made(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("fork", backwards, "t", "--run")) == 2
+    assert "needs its graph" in capsys.readouterr().err
+    assert main(("threads", backwards, "--json")) == 0
+    assert [row["thread"] for row in json.loads(capsys.readouterr().out)["data"]] == ["t"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stores.changes import apply_changes
-from stores.model import Change, Header, Ref, Value
+from stores.model import Capability, Change, Header, Ref, Value
 from tt_debug.cli import records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
@@ -158,8 +158,10 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
         base = session.resolve(options.ref)
         edits = options.edits()
         changes = changes_of(edits, session.load(base).state) if edits else ()
+        if options.run and options.as_node is None and Capability.RUNS not in session.info.capabilities:
+            session.plan(replace(_run_request(options), action="replay", ref=base))  # before anything is stored
         if options.as_node is not None:
-            to = options.to or session.free_name(base.thread)
+            to = session.free_name(base.thread) if options.to is None else options.to
             made_by_node = Updating(front, session, options).go(base, changes, to)
             if made_by_node is None:
                 return ExitCode.OK
@@ -233,9 +235,18 @@ def _run_on(front: Front, session: Session, made: Header, options: ForkOptions) 
         output.line({"event": "forked", **records.new_head_record(made)})
     else:
         output.text([f"{made.ref.thread}@{made.ref.id}"])
-    request = RunRequest("resume", ref=made.ref, workflow=options.workflow, graph=options.graph_target())
-    request = replace(request, accept_graph=options.accept_graph, on_conflict=options.on_conflict)
+    request = replace(_run_request(options), ref=made.ref)
     return Runner(front, session, output, yes=options.yes, reveal=options.reveal).go(request)
+
+
+def _run_request(options: ForkOptions) -> RunRequest:
+    return RunRequest(
+        "resume",
+        workflow=options.workflow,
+        graph=options.graph_target(),
+        accept_graph=options.accept_graph,
+        on_conflict=options.on_conflict,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

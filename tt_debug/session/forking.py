@@ -92,12 +92,15 @@ def _fresh_scope(store: Store, asked: Fork) -> str:
 def new_name(store: Store, thread: str, wanted: str | None) -> str:
     """``wanted`` when no thread has that name, else Conflict; a free one when none is wanted.
 
-    Raises UsageError for a wanted one where the store names threads itself.
+    Raises UsageError for an empty one, and for any where the store names threads itself.
     """
-    if wanted and Capability.NAMES_FORKS in store.info.capabilities:
+    names_itself = Capability.NAMES_FORKS in store.info.capabilities
+    if wanted and names_itself:
         raise UsageError(f"{store.info.url} names threads itself", hint="leave out the new thread's name")
-    if not wanted:
+    if wanted is None or names_itself:
         return free_name(store, thread)
+    if not wanted:
+        raise UsageError("the new thread's name cannot be empty", hint="left out, a free one is found")
     if thread_exists(store, wanted):
         raise _taken(wanted)
     return wanted
@@ -145,8 +148,9 @@ def _telling(store: Store, base: Ref, changes: Sequence[Change]) -> tuple[Change
 def _refuse_if_driven(store: Store, thread: str) -> None:
     """A driven graph goes on from what it has in memory, and its next checkpoint would overtake an edit."""
     from tt_debug.engine.graph import driver_of  # with the starting of processes, for edits only
+    from tt_debug.engine.graph_place import place_of
 
-    driver = driver_of(store.info.path or "", thread)
+    driver = driver_of(place_of(store), thread)
     if driver is not None:
         raise Conflict(f"process {driver} is running thread {thread!r}", hint="pause it first, or fork to a new thread")
 
