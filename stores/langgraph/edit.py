@@ -32,7 +32,8 @@ def edited_row(
             hint="Fork it to a new thread without changes.",
         )
     parts = {part.key: part for part in splice.split_map(base.blob)}
-    channels = {part.key: part for part in splice.split_map(parts["channel_values"].raw)}
+    held = parts.get("channel_values")  # early releases left it out of a checkpoint without values
+    channels = {part.key: part for part in splice.split_map(held.raw)} if held else {}
     edited = _edited_channels(channels, state, changes, decoder) if changes else {}
     versions = {part.key: part for part in splice.split_map(parts["channel_versions"].raw)}
     # The highest version of all channels, plus one: with the time's random suffix it is nobody else's.

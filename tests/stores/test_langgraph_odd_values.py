@@ -291,3 +291,15 @@ def test_bytes_are_opaque_and_say_how_many(path: Path, opened: Any) -> None:
     state = opened().load(Ref("t", "", uuid(1))).state
     assert state == {"b": Opaque("bytes", b"\x00\xff"), "d": {"in": [Opaque("bytes", b"x")]}}
     assert state["b"].size == 2
+
+
+@pytest.mark.parametrize("form", ["msgpack", "json"])
+def test_a_checkpoint_that_holds_no_values_is_edited(path: Path, opened: Any, form: str) -> None:
+    """Early releases wrote none; a channel that the edit adds is all there is then."""
+    content = {"v": 1, "channel_values": ..., "updated_channels": ...}
+    handmade(path, [Row(uuid(1), None, {"a": 1}, content=content, type=form)])
+    store = opened()
+    assert store.load(Ref("t", "", uuid(1))).state == {}
+    made = store.fork(Ref("t", "", uuid(1)), "fork", [Change("add", ("b",), new=2)])
+    assert store.load(made.ref).state == {"b": 2}
+    assert store.load(Ref("t", "", uuid(1))).state == {}
