@@ -136,9 +136,11 @@ def test_settings_and_folders_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize(
     ("name", "part", "says", "code"),
     [
-        ("orphan_parent.sqlite", "history", "warn: the parents of 3 checkpoints are not here", 0),
+        ("orphan_parent.sqlite", "history", "warn: 2 checkpoints: its parent is not in the store", 0),
+        ("orphan_parent.sqlite", "history", "warn: 1 checkpoint: the step that called it is not in the store", 0),
         ("parent_cycle.sqlite", "history", "circles of parents", 0),
         ("undecodable.sqlite", "history", "checkpoints: its content is not a checkpoint", 0),
+        ("undecodable.sqlite", "history", "warn: 4 checkpoints have problems of other kinds", 0),
         ("truncated_60pct.sqlite", "file", "bad: SQLite finds it damaged", 3),
         ("not_a_database.sqlite", "store", "bad: ", 3),
         ("no_writes_table.sqlite", "notice", "warn: ", 0),

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,8 @@ MOST_CHECKPOINTS: Final = 20_000
 """So many are looked at one by one."""
 LITTLE_SPACE: Final = 100_000_000  # bytes
 MOST_NAMED: Final = 3
+MOST_KINDS: Final = 6
+"""Kinds of problems that are told one by one."""
 
 
 def store(front: Front, url: str) -> Iterator[Finding]:
@@ -45,11 +46,11 @@ def store(front: Front, url: str) -> Iterator[Finding]:
 
 
 def _history(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Finding]:
-    """Rows that cannot be read in full, parents that are missing, circles."""
+    """Rows that cannot be read in full, parents that are missing, circles; the commonest problems by name."""
     from tt_debug.graph import CheckpointGraph  # networkx, 185 ms
 
     problems: Counter[str] = Counter()
-    missing, circles, seen = 0, 0, 0
+    circles, seen = 0, 0
     done: set[str] = set()
     for thread in threads:
         if thread.thread in done or seen > MOST_CHECKPOINTS:
@@ -58,18 +59,17 @@ def _history(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Find
         done |= {header.ref.thread for header in headers}
         seen += len(headers)
         problems.update(header.problem for header in headers if header.problem)
-        graph = CheckpointGraph(headers)
-        missing += len(graph.orphans())
-        circles += len(graph.cycles())
-    for problem, count in islice(problems.most_common(), MOST_NAMED):
+        circles += len(CheckpointGraph(headers).cycles())
+    ranked = problems.most_common()
+    for problem, count in ranked[:MOST_KINDS]:
         yield Finding("history", "warn", f"{_many(count, 'checkpoint')}: {problem}")
-    if missing:
-        yield Finding(
-            "history", "warn", f"the parents of {_many(missing, 'checkpoint')} are not here", "shown as roots"
-        )
+    others = sum(count for _, count in ranked[MOST_KINDS:])
+    if others:
+        what = f"{_many(others, 'checkpoint')} {'has' if others == 1 else 'have'} problems of other kinds"
+        yield Finding("history", "warn", what, "`tt-debug log STORE THREAD --all` has each beside its row")
     if circles:
         yield Finding("history", "warn", f"{_many(circles, 'circle')} of parents", "each is cut where it closes")
-    if not problems and not missing and not circles:
+    if not problems and not circles:
         yield Finding("history", "ok", f"{_many(seen, 'checkpoint')} looked at, every parent is there")
     if len(done) < len(threads):
         yield Finding("history", "warn", f"{_many(len(threads) - len(done), 'thread')} were not looked at")
