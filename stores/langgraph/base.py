@@ -22,7 +22,7 @@ from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Memory, Steps
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
 from stores.langgraph.thread import ThreadReading
-from stores.langgraph.write import Forking
+from stores.langgraph.write import Forking, read_ahead
 from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
 
 T = TypeVar("T")
@@ -145,10 +145,11 @@ class LangGraphBase(ABC):
         """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
         if self._read_only:
             raise ReadOnly(f"{self._name} was opened for reading only", hint="Open it without --read-only.")
+        ahead = self._ask(lambda tables: read_ahead(tables, base))
         with self._writing(thread) as tables:
             if not tables.is_writable:
                 raise Unsupported(f"the tables of {self._name} lack columns of LangGraph's: they can only be read")
-            forking = Forking.at(tables, base)
+            forking = Forking.at(tables, base, ahead)
             if thread == base.thread:
                 forking.check_head()
                 forking.check_alive()

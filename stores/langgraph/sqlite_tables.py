@@ -232,21 +232,24 @@ class SqliteTables:
 
     def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
         """As `WritableTables.copy`."""
+        copied = self._copying("checkpoints")
         for key in plan.rows:
-            self._copy("checkpoints", Ref(thread, key.ns, key.id), to)
-        for key in plan.checkpoints if self.has_writes else ():
+            self.db.execute(copied, (to, thread, key.ns, key.id))
+        if not self.has_writes:
+            return
+        copied = self._copying("writes")
+        for key in plan.checkpoints:
             without = plan.left_out.get(key, frozenset())
             if without is not None:
-                self._copy("writes", Ref(thread, key.ns, key.id), to, without)
+                more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
+                self.db.execute(f"{copied}{more}", (to, thread, key.ns, key.id, *without))
 
-    def _copy(self, table: str, source: Ref, to: str, without: Collection[str] = ()) -> None:
+    def _copying(self, table: str) -> str:
         # Every column there is, so that one a later release adds comes along.
         names = ", ".join(f'"{name}"' for name in sorted(_columns(self.db, table)) if name != "thread_id")
-        more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
-        self.db.execute(
+        return (
             f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
-            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?{more}",
-            (to, *source, *without),
+            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
         )
 
 
