@@ -108,6 +108,25 @@ async def test_the_title_says_so_while_a_checkpoint_waits() -> None:
         assert "another process" not in it.text
 
 
+async def test_a_base_that_is_locked_is_waited_for_too() -> None:
+    """Neither the diff nor the keys that rows changed may take a lock for a failure."""
+    session = TripSession()
+    base = session.resolve("trip-planner@23")
+    session.failing[base] = Busy("demo.db is locked by another process", hint="wait")
+    app = app_over(session)  # type: ignore[arg-type]
+    async with app.run_test(size=(200, 60)) as pilot:
+        screen = app.show_thread(app.stores[0], "trip-planner")
+        await wait_for(pilot, lambda: "another process is writing" in screen_text(app))
+        assert "is locked" not in screen_text(app)
+        del session.failing[base]
+        await settled(pilot, app)
+        await wait_for(pilot, lambda: screen.details is not None)
+        await settled(pilot, app)
+        assert "another process" not in screen_text(app)
+        assert "23 summarize → 24 agent" in screen_text(app)
+        assert screen.facts.changed[base].startswith("~messages"), "what the row changed was looked up again"
+
+
 async def test_in_a_narrow_terminal_it_is_two_words() -> None:
     session = TripSession()
     async with thread_screen("trip-planner", (80, 24), session) as it:

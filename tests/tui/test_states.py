@@ -222,3 +222,37 @@ async def test_a_step_that_could_not_be_read_is_not_said_to_be_on_its_way(monkey
         await it.rest()
         assert "page 7 cannot be read" in it.text
         assert "step 23…" not in it.text
+
+
+async def test_what_was_not_compared_has_no_counts() -> None:
+    session = TripSession()
+    huge(session)
+    async with thread_screen("big", (120, 40), session) as it:
+        assert "not compared yet" in it.text
+        assert "+0 ~0 -0" not in it.text, "nobody knows what changed"
+    async with thread_screen("review", (80, 24)) as it:
+        await it.press("3", "1", "g")
+        assert "nothing to compare it with" in it.text
+        assert "+0 ~0 -0" not in it.text
+
+
+async def test_what_could_not_be_read_looks_like_an_error() -> None:
+    session = TripSession()
+    session.failing[it_ref := session.resolve("trip-planner@23")] = Corrupt("page 7 cannot be read")
+    async with thread_screen("trip-planner", (120, 40), session) as it:
+        await it.press("comma")
+        assert it.screen.selected == it_ref
+        state = it.screen.views.state
+        strip = state.render_line(0)
+        assert strip.text.startswith(" × page 7 cannot be read")
+        assert any(segment.style and segment.style.color == state.ink("error").color for segment in strip)  # type: ignore[union-attr]
+        await it.press("comma")
+        assert "×" not in state.render_line(0).text
+
+
+async def test_a_partly_known_value_counts_its_writes_once() -> None:
+    session = TripSession()
+    session.add("parts", {"one": Partial(1, ([1],)), "two": Partial(1, ([1], [2]))}, source="input")
+    async with thread_screen("parts", (120, 40), session) as it:
+        assert "partly known: 1 write on a start value" in it.text
+        assert it.text.count("2 writes") == 1

@@ -162,7 +162,9 @@ def state_line(
         return cut(lead, width, glyphs.ellipsis)
     value = _value(node, glyphs)
     note = notes.get(str(node.path[0]), "") if node.depth == 0 else ""
-    counted = count_text(node.value) if node.opened is not None else ""
+    # A partly known value that is closed says on its line how many writes it has.
+    told = node.opened is None or (not node.opened and isinstance(plain(node.value), Partial))
+    counted = "" if told else count_text(node.value)
     right = (Piece("  ".join(filter(None, (note, counted))), "muted"),) if note or counted else ()
     return spread(_aligned(lead, node) + value, right, width, glyphs.ellipsis)
 

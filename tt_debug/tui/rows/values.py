@@ -63,7 +63,7 @@ def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
         return (Piece(f"<{safe_text(value.kind)} {human_size(value.size)}>", "secondary"),)
     if isinstance(value, Partial):
         seed = "" if value.seed is MISSING else " on a start value"
-        return (Piece(f"partly known: {len(value.writes)} writes{seed}", "warning"),)
+        return (Piece(f"partly known: {counted(len(value.writes), 'write')}{seed}", "warning"),)
     if isinstance(value, Mapping):
         return (Piece(_keys(value, glyphs), "muted"),)
     if isinstance(value, (list, tuple)):
@@ -131,5 +131,5 @@ def count_text(value: Value) -> str:
     if isinstance(inner, (list, tuple)):
         return counted(len(inner), "item")
     if isinstance(inner, Partial):
-        return f"{len(inner.writes)} writes"
+        return counted(len(inner.writes), "write")
     return ""

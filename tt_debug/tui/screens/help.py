@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,6 +18,8 @@ from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.title_bar import Title
 
 _INKS = {Safety.LOOK: "muted", Safety.NOTE: "muted", Safety.WRITE: "warning", Safety.EXECUTE: "error"}
+TITLE: Final = max(len(action.title) for action in ACTIONS)
+"""Cells of the column of titles."""
 
 
 class HelpScreen(BaseScreen):
@@ -112,7 +115,7 @@ def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[L
     if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
         keys = f"{action.keys[0]}-{action.keys[-1]}"
     title = (ASCII if ascii_only else UNICODE).words(action.title)
-    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{title:<22} ", "strong"))
+    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{title:<{TITLE}} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
     first, *rest = wrap(told, max(width - cells(label), 20))

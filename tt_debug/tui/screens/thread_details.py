@@ -1,6 +1,7 @@
 """What the panels show of one checkpoint, read and laid out off the event loop.
 
-Owns the order of reading and which failure costs what: a diff that cannot be made never hides the state.
+Owns the order of reading and which failure costs what: a diff that cannot be made never hides the state. A store that
+is locked is no failure: the call is made again as a whole.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from stores.errors import StoreError, Unreachable
+from stores.errors import Busy, StoreError, Unreachable
 from stores.model import Checkpoint, Diff, Ref, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.errors import DebuggerError
@@ -50,13 +51,14 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A diff as it is shown, with its rows, and the one that marks the state. ``empty`` is said where it has none;
-    ``failed`` when that is because it could not be made."""
+    ``failed`` when that is because it could not be made, ``known`` False when it was not made."""
 
     diff: Diff = ()
     marks: Diff = ()
     rows: Sequence[DiffRow] = ()
     empty: str = ""
     failed: bool = False
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
         return None
     try:
         return session.load(checkpoint.header.parent)
+    except Busy:
+        raise
     except StoreError:
         # An orphan: its parent is not in the store; the diff's problem says so.
         return None
@@ -150,16 +154,18 @@ def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:
 def _compared(session: Session, checkpoint: Checkpoint, base: Ref | None, wanted: Wanted) -> Compared:
     ref = checkpoint.header.ref
     if base is None:
-        return Compared(empty="the first checkpoint: nothing to compare it with")
+        return Compared(empty="the first checkpoint: nothing to compare it with", known=False)
     if _is_huge(checkpoint) and not wanted.asked:
         size = human_size(checkpoint.header.size or 0)
-        return Compared(rows=[DiffRow("more", text=f"not compared yet: this state has {size}")])
+        return Compared(rows=[DiffRow("more", text=f"not compared yet: this state has {size}")], known=False)
     try:
         marks = session.diff(ref, base)
         diff = session.diff(base, ref) if wanted.swapped else marks
         other = session.load(base)
+    except Busy:
+        raise
     except (StoreError, DebuggerError) as error:
-        return Compared(empty=told(str(error), error.hint), failed=True)
+        return Compared(empty=told(str(error), error.hint), failed=True, known=False)
     sides = (checkpoint.state, other.state) if wanted.swapped else (other.state, checkpoint.state)
     rebuilt = checkpoint.rebuilt.keys() | other.rebuilt.keys()
     rows = hidden_rows(diff_rows(diff, *sides, wanted.rows, rebuilt), sides, wanted.hiding) if diff else []
@@ -202,6 +208,8 @@ def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Re
             checkpoint = session.load(ref)
             if (checkpoint.header.size or 0) <= LARGE:
                 changed[ref] = _changed(session, checkpoint, _parent(session, checkpoint), None)
+        except Busy:
+            raise
         except (StoreError, DebuggerError):
             # The row stays without keys; its panels say what is wrong when the cursor comes there.
             continue
@@ -209,6 +217,8 @@ def read_row_facts(session: Session, refs: Iterable[Ref], open_ends: Iterable[Re
         try:
             checkpoint = session.load(ref)
             notes[ref] = note_of(_hidden_tasks(checkpoint, hiding), session.steps(ref))
+        except Busy:
+            raise
         except (StoreError, DebuggerError):
             notes[ref] = ""
     return RowFacts(changed, notes)

@@ -161,7 +161,7 @@ class ThreadPanels(ThreadFollowing):
             sides.reverse()
         arrow = self.tt.glyphs.arrow
         name = "A " if self.pin is not None else ""
-        counts = f"  {self._counts()}" if self.narrow else ""
+        counts = f"  {self._counts()}".rstrip() if self.narrow else ""
         return Content(f"   {name}{sides[0]} {arrow} {sides[1]}{counts}")
 
     def _side(self, ref: Ref, most: int) -> str:
@@ -174,7 +174,8 @@ class ThreadPanels(ThreadFollowing):
         return step if most < 20 else safe_text(f"{step} {node}"[:most])
 
     def _counts(self) -> str:
-        return counts_text(self.details.compared.diff) if self.details is not None else ""
+        compared = self.details.compared if self.details is not None else None
+        return counts_text(compared.diff) if compared is not None and compared.known else ""
 
     def _subtitle(self) -> str:
         if self.pending and not self.narrow:
@@ -284,6 +285,8 @@ class ThreadPanels(ThreadFollowing):
         self.pending = ""
         compared = details.compared
         self.failures = {"diff": compared.empty} if compared.failed else {}
+        for view in self.views:
+            view.in_trouble = view is self.views.diff and compared.failed
         children = len(self.view.children(details.ref)) if self.view is not None else 0
         self.views.state.show(details.checkpoint.state, details.nodes, details.notes, huge=details.huge)
         self.views.state.mark(compared.marks)
@@ -301,6 +304,7 @@ class ThreadPanels(ThreadFollowing):
         """A checkpoint that cannot be read says so in its panels; the graph lives on."""
         shown = safe_text(text)
         if kind == "thread":
+            self.graph.in_trouble = True
             self.graph.show_problem(shown)
             if self.view is not None:
                 self.say(text, severity="error")
@@ -311,6 +315,7 @@ class ThreadPanels(ThreadFollowing):
         views = (self.views.state, self.views.diff, self.views.messages, self.views.writes, self.views.meta)
         self.failures = {str(view.id): text for view in (self.graph, *views)}
         for view in views:
+            view.in_trouble = True
             view.show_problem(self._with_report(shown))
         self.show_titles()
 

@@ -66,6 +66,8 @@ class RowView(Inked, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.row_count = 0
+        self.in_trouble = False
+        """Whether what an empty list says is an error: then it is drawn as one."""
 
     # --- for subclasses
 
@@ -165,9 +167,11 @@ class RowView(Inked, can_focus=True):
 
     def _blank(self, row: int, width: int, base: Style) -> Strip:
         if self.row_count == 0:
-            said = wrap_text(safe_text(self.glyphs.words(self.empty_text())), width - 2)
+            sign = f"{self.glyphs.failed} " if self.in_trouble else ""
+            said = wrap_text(sign + safe_text(self.glyphs.words(self.empty_text())), width - 2)
             if 0 <= row < len(said):
-                segments = self.line(width).add(f" {said[row]}", self.ink("muted")).segments()
+                ink = self.ink("error" if self.in_trouble else "muted")
+                segments = self.line(width).add(f" {said[row]}", ink).segments()
                 return Strip(segments).adjust_cell_length(width).apply_style(base)
         return Strip.blank(width, base)
 
