@@ -43,6 +43,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Store": {
         "export": "moving",
         "import": "moving",
+        "serve": "serving",
         "protect": "deciding",
         "mcp": "serving",
         "doctor": "doctor",

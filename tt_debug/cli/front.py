@@ -57,7 +57,9 @@ def someone_to_ask() -> bool:
 
 
 def has_screen() -> bool:
-    """Whether the UI can be drawn and would be seen."""
+    """Whether the UI can be drawn and would be seen: on a terminal, or in the browser that serves as one."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
+        return True
     return someone_to_ask() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
