@@ -193,7 +193,18 @@ def test_a_row_that_can_be_read_only_in_part_says_so() -> None:
     view = ThreadView("t", ref, [[header]], copies=False)
     assert drawn(view)[0].startswith("!")
     assert "metadata is not JSON" in drawn(view)[0]
-    assert "n  metadata" in drawn(view, width=40)[0]
+    assert "n  ‹head  metadata" in drawn(view, width=40)[0]
+
+
+def test_a_head_with_a_problem_is_still_marked_as_the_head() -> None:
+    ref = Ref("t", "", "1")
+    view = ThreadView(
+        "t", ref, [[Header(ref, None, 1, "loop", None, ("n",), problem="no id is greater")]], copies=False
+    )
+    items = graph_items(view.rows(), view.headers, "t")
+    columns = columns_for(60, items, view.headers)
+    for head, says in ((ref, "n  ‹head  no id is greater"), (Ref("t", "", "2"), "n  no id is greater")):
+        assert says in text_of(graph_line(items[0], columns, GraphFacts(view.headers, head)))
 
 
 def test_time_order_names_the_thread_of_each_checkpoint() -> None:

@@ -235,7 +235,8 @@ def _problem(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """What is wrong with a row, in the place of its node, badge and changed keys."""
     width = columns.node + columns.badge + columns.changed
     name = safe_text(", ".join(header.nodes))
-    line = (Piece(f"{name}  " if name else ""), Piece(safe_text(header.problem or ""), "warning"))
+    head = (Piece(_head_sign(facts) + "  ", "accent"),) if header.ref == facts.head else ()
+    line = (Piece(f"{name}  " if name else ""), *head, Piece(safe_text(header.problem or ""), "warning"))
     return pad(cut(line, width, facts.glyphs.ellipsis), width)
 
 
@@ -260,10 +261,14 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     line: Line = (Piece(name, ink),)
     if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):
         width = max(width, cell_len(name) + 6)
-        line = (*line, Piece(" ‹head" if not facts.glyphs.ascii else " <head", "accent"))
+        line = (*line, Piece(f" {_head_sign(facts)}", "accent"))
     if header.ref.ns:
         line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)
     return cut(line, width, facts.glyphs.ellipsis)
+
+
+def _head_sign(facts: GraphFacts) -> str:
+    return "<head" if facts.glyphs.ascii else "‹head"
 
 
 def _is_live(ref: Ref, facts: GraphFacts) -> bool:
