@@ -47,6 +47,18 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class Interruptible(Protocol):
+    """A store whose questions can be ended before they are answered: its server works on them, not this process."""
+
+    def interrupt(self, thread: int) -> None:
+        """End the question that a thread (`threading.get_ident`) is asking, if any: there it raises Busy.
+
+        Called from another thread; may take a few seconds. A write is never ended so.
+        """
+        ...
+
+
+@runtime_checkable
 class Writer(Protocol):
     """Appending. There is no update and no delete: history is append-only.
 

@@ -56,6 +56,9 @@ class FakeSession:
     def close(self) -> None:
         self.closed = True
 
+    def interrupt(self, thread: int) -> None:
+        self.calls.append(("interrupt", thread))
+
     def _check(self, call: str, what: Any = None) -> None:
         self.calls.append((call, what))
         if call in self.broken:

@@ -109,6 +109,9 @@ class TripSession:
     def close(self) -> None:
         return None
 
+    def interrupt(self, thread: int) -> None:
+        return None
+
     def threads(
         self,
         *,

@@ -13,7 +13,7 @@ from typing import Self
 
 from stores.errors import NotFound, ReadOnly
 from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
-from stores.protocol import RunStore, Store
+from stores.protocol import Interruptible, RunStore, Store
 from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
@@ -43,6 +43,8 @@ class Session:
         self._definitions: dict[Ref, str] = {}
         self.executor = Executor(store)
         """The records of our own executor: effects, and how a state came about."""
+        self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
+        """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 
     @classmethod
     def open(
@@ -215,3 +217,7 @@ class Session:
     def _refuse_if_read_only(self, what: str) -> None:
         if self._store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self.info.url} is open for reading only", hint="leave out --read-only")
+
+
+def _go_on(thread: int) -> None:
+    """For a store that this process reads itself: what was begun is answered soon."""

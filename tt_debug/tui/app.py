@@ -81,7 +81,7 @@ class TtDebugApp(Outages):
         self.read_only = read_only
         self.glyphs: Glyphs = choose(ascii_only)
         self._plain_signs = (PlainSigns(),) if self.glyphs.ascii else ()
-        self.loader = Loader(self)
+        self.loader = Loader(self, self._interrupt)
         self.tour: Tour | None = Tour() if tour else None
         self.done: list[Done] = []
         self.animation_level = "none"
@@ -117,6 +117,10 @@ class TtDebugApp(Outages):
     def on_unmount(self) -> None:
         """Threads that are idle end with the app; one that hangs is a daemon and is left to the system."""
         self.loader.close()
+
+    def _interrupt(self, thread: int) -> None:
+        for store in self.stores:
+            store.session.interrupt(thread)
 
     def on_bug(self, event: Bug) -> None:
         """A bug in a call: raised here, so that it ends the app with its traceback and is not swallowed."""

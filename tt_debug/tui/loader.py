@@ -45,13 +45,19 @@ class _Job:
     work: Callable[[], Message] = field(compare=False)
     patient: bool = field(compare=False, default=False)
     waited: bool = field(compare=False, default=False)
+    thread: int | None = field(compare=False, default=None)  # that runs it now
 
 
 class Loader:
-    """Runs calls on its own threads. One instance for an app; `app` gets what is a bug."""
+    """Runs calls on its own threads. One instance for an app; `app` gets what is a bug.
 
-    def __init__(self, app: MessagePump) -> None:
+    ``interrupt`` is told of the thread whose call nobody waits for any more; it may block.
+    """
+
+    def __init__(self, app: MessagePump, interrupt: Callable[[int], None] | None = None) -> None:
         self._app = app
+        self._interrupt = interrupt
+        self._begun: list[_Job] = []
         self._jobs: list[_Job] = []
         self._wake = threading.Condition()
         self._numbers = itertools.count()
@@ -78,12 +84,13 @@ class Loader:
         While another process keeps the store locked, a ``patient`` call is made again and again; the owner hears of
         it by `Waiting`. Reading is patient, writing is not: it would come when nobody expects it any more.
         A newer demand of the same owner and kind replaces the older one: it is not started any more, and if it
-        was, its answer is dropped. A newer prefetch only replaces an older one that is still waiting.
+        was, it is interrupted, and its answer dropped. A newer prefetch only replaces one that is still waiting.
         """
         with self._wake:
             number = next(self._numbers)
             if not prefetch:
                 self._newest.setdefault(owner, {})[kind] = number
+                self._give_up([job for job in self._begun if job.owner is owner and job.kind == kind])
             self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
             heapq.heapify(self._jobs)
             priority = PREFETCH if prefetch else DEMAND
@@ -97,6 +104,25 @@ class Loader:
             self._workers += 1
             threading.Thread(target=self._work, name=f"tt-loader-{self._workers}", daemon=True).start()
         self._wake.notify_all()
+
+    def leave(self, owner: MessagePump) -> None:
+        """The owner is gone: what it waits for is not started any more, or interrupted."""
+        with self._wake:
+            self._jobs = [job for job in self._jobs if job.owner is not owner]
+            heapq.heapify(self._jobs)
+            self._give_up([job for job in self._begun if job.owner is owner])
+
+    def _give_up(self, jobs: list[_Job]) -> None:
+        """Under the lock. A store's server is told on a thread of its own, as that takes a way over the network."""
+        for job in jobs:
+            if self._interrupt is not None and job.patient:
+                threading.Thread(target=self._end, args=(job,), name=f"tt-end-{job.number}", daemon=True).start()
+
+    def _end(self, job: _Job) -> None:
+        with self._wake:
+            thread = job.thread
+        if thread is not None and self._interrupt is not None:
+            self._interrupt(thread)
 
     def run(self, owner: MessagePump, kind: str, work: Callable[[], T], answer: Callable[[T], Message]) -> None:
         """Like `call`, for what lasts (a run): on a thread of its own, never replaced, never in anyone's way."""
@@ -144,6 +170,8 @@ class Loader:
                 if self._closed:
                     return
                 job = heapq.heappop(self._jobs)
+                job.thread = threading.get_ident()
+                self._begun.append(job)
                 self._running += 1
                 self._calls += 1
             self._finish(job, job.priority == DEMAND)
@@ -153,7 +181,7 @@ class Loader:
 
     def _finish(self, job: _Job, replaceable: bool) -> None:
         try:
-            message = job.work()
+            message = self._done(job)
         except Busy as error:
             if job.patient and self._try_later(job):
                 return
@@ -172,6 +200,15 @@ class Loader:
             self.post(job.owner, Waiting(job.kind, over=True))
         if not stale:
             self.post(job.owner, message)
+
+    def _done(self, job: _Job) -> Message:
+        try:
+            return job.work()
+        finally:
+            with self._wake:
+                job.thread = None
+                if job in self._begun:
+                    self._begun.remove(job)
 
     def _is_newest(self, job: _Job) -> bool:
         return job.priority != DEMAND or self._newest[job.owner][job.kind] == job.number

@@ -68,6 +68,9 @@ class BaseScreen(CopyingActions):
         """The middle of the screen."""
         raise NotImplementedError
 
+    def _on_unmount(self) -> None:
+        self.tt.loader.leave(self)
+
     # --- actions
 
     def refusal(self, action: Action) -> str | None:
