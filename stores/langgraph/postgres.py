@@ -48,6 +48,11 @@ class LangGraphPostgresStore(LangGraphBase):
         """What this store is and can do."""
         return replace(self._info, notices=(*self._server.notices, *self._info.notices))
 
+    @property
+    def secret_url(self) -> str:
+        """What opens the store in another process, its password included: never to be shown."""
+        return self._server.address.choosing(schema=self._schema).secret_url
+
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         self._server.close()

@@ -105,7 +105,9 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
     assert caught.value.hint == f"{first}run: {python} -m pip install langgraph langgraph-checkpoint-sqlite"
 
 
-@pytest.mark.parametrize("name", ["graph_driver", "graph_standing", "graph_memory", "graph_target", "events_pipe"])
+@pytest.mark.parametrize(
+    "name", ["graph_driver", "graph_standing", "graph_saver", "graph_memory", "graph_target", "events_pipe"]
+)
 def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> None:
     """Python 3.9's syntax; imports of the standard library, of its neighbours, and deferred ones of LangGraph and of
     what its releases bring."""
@@ -116,4 +118,4 @@ def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> Non
             imported |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             imported.add("." * node.level or str(node.module).partition(".")[0])
-    assert imported - sys.stdlib_module_names <= {".", "langgraph", "aiosqlite", "xxhash"}
+    assert imported - sys.stdlib_module_names <= {".", "langgraph", "aiosqlite", "psycopg", "xxhash"}

@@ -21,6 +21,7 @@ from typing import Final, Protocol
 from stores.errors import Conflict, NotFound
 from stores.model import Ref, Value
 from stores.places import state_folder
+from stores.postgres_address import address_of, is_postgres
 from tt_debug.engine.child import ChildExit, run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.worker import RunEnd
@@ -74,7 +75,7 @@ class GraphFacts:
 
 @dataclass(frozen=True, slots=True)
 class GraphJob:
-    """One run of a thread from its newest checkpoint.
+    """One run of a thread from its newest checkpoint. ``store_path`` may be a database's URL with its password.
 
     ``until`` stops before a node, ``single_step`` after one superstep. ``answers`` go by the id of their question;
     ``answer`` is for the one question that is open, and counts only when ``has_answer``. ``head`` is the checkpoint
@@ -83,7 +84,7 @@ class GraphJob:
     """
 
     target: Target
-    store_path: str
+    store_path: str = field(repr=False)
     thread: str
     until: str | None = None
     single_step: bool = False
@@ -183,7 +184,8 @@ def driver_of(store_path: str, thread: str) -> int | None:
 
 def lock_of(store_path: str, thread: str) -> Path:
     """Two runs of ours must not drive one thread of one store. In our state folder, never beside a store."""
-    name = hashlib.sha256(f"{os.path.realpath(store_path)}\n{thread}".encode("utf-8", "surrogatepass")).hexdigest()
+    place = address_of(store_path).place if is_postgres(store_path) else os.path.realpath(store_path)
+    name = hashlib.sha256(f"{place}\n{thread}".encode("utf-8", "surrogatepass")).hexdigest()
     return state_folder() / "locks" / f"{name[:32]}.lock"
 
 
@@ -194,9 +196,18 @@ def common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
         "folder": str((target.folder or Path.cwd()).absolute()),
         "env_file": None if target.env_file is None else str(target.env_file.absolute()),
         "config": dict(target.config),
-        "store": os.path.abspath(store_path),
+        "store": _for_driver(store_path),
         "thread": thread,
     }
+
+
+def _for_driver(store_path: str) -> Value:
+    """A file's path, or what leads to a database: on the child's stdin, its password is in no list of processes."""
+    if not is_postgres(store_path):
+        return os.path.abspath(store_path)
+    address = address_of(store_path)
+    url = address.choosing().secret_url
+    return {"url": url, "schema": address.schema or "public", "shown": address.shown}
 
 
 def drive(job: Mapping[str, Value], target: Target, on_line: Callable[[dict[str, Value]], None]) -> ChildExit:

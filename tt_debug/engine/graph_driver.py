@@ -13,7 +13,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -36,13 +35,13 @@ if __name__ == "__main__":
 from .events_pipe import Tell, open_events
 from .graph_fingerprint import differences, fingerprint
 from .graph_lock import running_alone
-from .graph_standing import SameJournal, Standing, as_graph, async_only, require_langgraph, with_saver
+from .graph_saver import alone_in_postgres, writing, writing_async
+from .graph_standing import Standing, as_graph, async_only, require_langgraph
 from .graph_target import Refused, load, prepare, produce
 from .graph_update import update
 
 _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
 _EXIT_GRACE = 2.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
-_BUSY = 30.0  # seconds to wait for a writer of the same file
 
 
 class Run:
@@ -224,16 +223,12 @@ def _said(error: BaseException) -> str:
 
 def run_sync(run: Run) -> None:
     """Drive a graph whose nodes are called."""
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
     given, how = call(run)
     with told(run):
         if nothing_to_run(run):
             return
-        with contextlib.closing(
-            sqlite3.connect(run.job["store"], check_same_thread=False, timeout=_BUSY, factory=SameJournal)
-        ) as connection:
-            run.driven, twin = True, with_saver(run.graph, SqliteSaver, connection)
+        with writing(run.graph, run.job["store"]) as twin:
+            run.driven = True
             with contextlib.closing(twin.stream(given, **how)) as stream:
                 for chunk in stream:
                     if not run.take(chunk):
@@ -242,17 +237,12 @@ def run_sync(run: Run) -> None:
 
 async def run_async(run: Run) -> None:
     """Drive a graph of which something has to be awaited."""
-    import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
     given, how = call(run)
     with told(run):
         if nothing_to_run(run):
             return
-        async with aiosqlite.connect(run.job["store"], timeout=_BUSY, factory=SameJournal) as connection:
-            if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
-                vars(connection)["is_alive"] = lambda: True
-            run.driven, twin = True, with_saver(run.graph, AsyncSqliteSaver, connection)
+        async with writing_async(run.graph, run.job["store"]) as twin:
+            run.driven = True
             stream = twin.astream(given, **how)
             try:
                 async for chunk in stream:
@@ -280,7 +270,7 @@ class Driver:
         if strange:
             raise Refused("usage", f"--config has {', '.join(strange)}", f"it takes: {', '.join(_CONFIG_KEYS)}")
         target = prepare(self._job["graph"], folder, self._job["env_file"])
-        self._release = f"langgraph {require_langgraph()}"
+        self._release = f"langgraph {require_langgraph(self._job['store'])}"
         value = produce(load(target, folder), run_config(self._job))
         if inspect.isawaitable(value) or hasattr(value, "__aenter__"):
             asyncio.run(self._awaited(value))
@@ -309,14 +299,20 @@ class Driver:
             with self._running(graph) as run:
                 await run_async(run)
         elif self._job["save"]:
-            with running_alone(Path(self._job["lock"]), self._job["thread"]):
+            with self._alone():
                 await update(self._job, self._tell, graph)
         else:
             await update(self._job, self._tell, graph)
 
     @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        store, thread = self._job["store"], self._job["thread"]
+        with running_alone(Path(self._job["lock"]), thread), alone_in_postgres(store, thread):
+            yield
+
+    @contextlib.contextmanager
     def _running(self, graph: Any) -> Iterator[Run]:
-        with running_alone(Path(self._job["lock"]), self._job["thread"]):
+        with self._alone():
             run = Run(self._job, self._tell, graph, self._release, self._stop)
             checked(graph, self._job, run.before)
             self._tell({"event": "graph", "fingerprint": fingerprint(graph)})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stores.codec import msgpack
 from stores.model import Value
@@ -24,7 +24,7 @@ class UpdateJob:
     """
 
     target: Target
-    store_path: str
+    store_path: str = field(repr=False)
     thread: str
     base: str
     as_node: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .graph_saver import rows
 from .graph_target import Refused
 
 _UNDONE = {"__error__", "__error_source_node__"}  # channels of a task that is tried again in any case
@@ -23,7 +23,7 @@ class Memories:
     """The memories that a resume would skip: ``over``; and whether the head's step has ``begun`` otherwise."""
 
     def __init__(self, saver: Any, stored: Any, state: Any) -> None:
-        self._db: sqlite3.Connection = saver.conn
+        self._saver = saver
         self._thread: str = stored.config["configurable"]["thread_id"]
         self.head: str = stored.checkpoint["id"]
         owners = dict(self._owners())
@@ -36,18 +36,19 @@ class Memories:
         """Each memory's namespace, which has no task's id in it, with the checkpoints that its newest turn ran in."""
         spaces = "SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
         newest = (
-            "SELECT metadata FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC"
+            "SELECT metadata FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+            " ORDER BY checkpoint_id DESC LIMIT 1"
         )
-        for (ns,) in self._db.execute(spaces, (self._thread,)).fetchall():
+        for (ns,) in rows(self._saver, spaces, self._thread):
             if ns and ":" not in ns:
-                (metadata,) = self._db.execute(newest, (self._thread, ns)).fetchone()
+                [(metadata,)] = rows(self._saver, newest, self._thread, ns)
                 yield ns, _parents(metadata)
 
     def _has_begun(self) -> bool:
         """Whether any subgraph has stored something in the step that starts at the head."""
         later = "SELECT metadata FROM checkpoints WHERE thread_id = ? AND checkpoint_ns <> '' AND checkpoint_id > ?"
-        rows = self._db.execute(later, (self._thread, self.head))
-        return any(_parents(metadata).get("") == self.head for (metadata,) in rows)
+        found = rows(self._saver, later, self._thread, self.head)
+        return any(_parents(metadata).get("") == self.head for (metadata,) in found)
 
     def config(self, config: Mapping[str, Any], release: str, answered: bool) -> dict[str, Any]:
         """``config``, or with the head's id in it where that makes LangGraph run what it would skip.
@@ -82,7 +83,7 @@ def _parts(ns: str) -> list[str]:
 
 def _parents(metadata: Any) -> Mapping[str, str]:
     try:
-        found = json.loads(metadata).get("parents")
+        found = (metadata if isinstance(metadata, dict) else json.loads(metadata)).get("parents")
     except (TypeError, ValueError, AttributeError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -1,41 +1,38 @@
 """The user's compiled graph and where a thread of it stands. In the user's interpreter: stdlib only, Python 3.9.
 
-Owns putting our saver on a copy of the graph, and reading through it without a write. Refuses to run anything.
+Owns what is read through a copy of it on the store (`graph_saver`), without a write. Refuses to run anything.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
-import os
 import re
-import sqlite3
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from .events_pipe import plain
 from .graph_memory import Memories
+from .graph_saver import Store, package_of, reading, require_saver, shown
 from .graph_target import Refused, import_failed
 
 _PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
-_JOURNAL = re.compile(r"PRAGMA\s+journal_mode\s*=\s*\w+\s*;", re.IGNORECASE)
 _NOT_RESULTS = {"__error__", "__error_source_node__", "__interrupt__", "__resume__"}
 
 
-def require_langgraph() -> str:
-    """The release in this interpreter. Refuses where LangGraph or its SQLite saver is missing."""
+def require_langgraph(store: Store) -> str:
+    """The release in this interpreter. Refuses where LangGraph or its saver for the store is missing."""
     from importlib import metadata
 
     shown, warnings.showwarning = warnings.showwarning, lambda *_, **__: None
     try:
         # What a release warns of in its own imports is no news of this run; filters stay as the user has them.
-        import langgraph.checkpoint.sqlite
         import langgraph.pregel  # noqa: F401 - both must be importable
+
+        require_saver(store)
     except ImportError as error:
-        hint = f"run: {sys.executable} -m pip install langgraph langgraph-checkpoint-sqlite"
+        hint = f"run: {sys.executable} -m pip install langgraph {package_of(store)}"
         if error.name == "langgraph":  # as in an environment that holds our tool alone
             hint = f"name the agent's own interpreter with --python, or {hint}"
         raise Refused("missing", f"{sys.executable} cannot import {error.name}", hint) from None
@@ -59,21 +56,6 @@ def as_graph(value: Any) -> Any:
         remote = "it runs on a server, and cannot be driven here" if type(value).__name__ == "RemoteGraph" else ""
         raise Refused("usage", f"this is no graph but a {type(value).__module__}.{type(value).__qualname__}", remote)
     return value
-
-
-class SameJournal(sqlite3.Connection):
-    """A connection that leaves the file's journal mode alone: the savers' set-up asks for WAL, which stays for good."""
-
-    def executescript(self, script: str, /) -> sqlite3.Cursor:
-        return super().executescript(_JOURNAL.sub("", script))
-
-
-def with_saver(graph: Any, saver_class: Any, connection: Any) -> Any:
-    """A copy of the graph on our saver, which reads and writes values as the graph's own one does."""
-    saver = saver_class(connection, serde=getattr(graph.checkpointer, "serde", None))
-    twin = copy.copy(graph)
-    twin.checkpointer = getattr(graph, "_apply_checkpointer_allowlist", lambda same: same)(saver)
-    return twin
 
 
 def async_only(graph: Any) -> bool:
@@ -102,35 +84,15 @@ def _has(part: Any, name: str) -> bool:
     return name in getattr(part, "__dict__", ()) or isinstance(getattr(type(part), name, None), property)
 
 
-@contextlib.contextmanager
-def reading(graph: Any, path: str) -> Iterator[Any]:
-    """The graph over a connection that cannot write; where no log lies beside the file nothing is made there either."""
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    still = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
-    uri = f"{Path(path).absolute().as_uri()}?mode=ro{still}"
-    try:
-        connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(writes)")}
-    except sqlite3.Error as error:
-        raise Refused("thread", f"cannot read {path}: {error}") from None
-    with contextlib.closing(connection):
-        twin = with_saver(graph, SqliteSaver, connection)
-        twin.checkpointer.is_setup = True  # the saver's own set-up would change the file
-        if hasattr(twin.checkpointer, "_has_task_path"):
-            twin.checkpointer._has_task_path = "task_path" in columns
-        yield twin
-
-
 class Standing:
     """A thread at its newest checkpoint, as the graph's own runtime sees it."""
 
-    def __init__(self, graph: Any, path: str, thread: str) -> None:
+    def __init__(self, graph: Any, store: Store, thread: str) -> None:
         config = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-        with reading(graph, path) as twin:
+        with reading(graph, store) as twin:
             stored = twin.checkpointer.get_tuple(config)
             if stored is None:
-                raise Refused("thread", f"{path} has no thread {thread!r}")
+                raise Refused("thread", f"{shown(store)} has no thread {thread!r}")
             try:
                 state = twin.get_state(config, subgraphs=True)
                 self.lost = sorted(_lost(twin, twin.checkpointer, stored, state))

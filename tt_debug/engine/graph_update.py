@@ -12,10 +12,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from .events_pipe import Tell, plain
-from .graph_standing import SameJournal, reading, with_saver
+from .graph_saver import reading, with_saver, writing_async
 from .graph_target import Refused, import_failed
 
-_BUSY = 30.0  # seconds to wait for a writer of the same file
 _END = "__end__"
 
 
@@ -87,13 +86,7 @@ def _whole(value: Any) -> Any:
 @contextlib.asynccontextmanager
 async def _saved(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any]) -> AsyncIterator[Any]:
     """The graph on the store itself. Refused when its newest checkpoint is not the one that the edit was made on."""
-    import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    async with aiosqlite.connect(job["store"], timeout=_BUSY, factory=SameJournal) as connection:
-        if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
-            vars(connection)["is_alive"] = lambda: True
-        twin = with_saver(graph, AsyncSqliteSaver, connection)
+    async with writing_async(graph, job["store"]) as twin:
         head = await twin.checkpointer.aget_tuple(config)
         if head is None or head.checkpoint["id"] != job["base"]:
             text = f"thread {job['thread']!r} has moved on since the edit was made"

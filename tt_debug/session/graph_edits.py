@@ -17,10 +17,10 @@ from stores.protocol import Store
 from tt_debug.diff import diff
 from tt_debug.engine.graph import interpreter
 from tt_debug.engine.graph_edit import UpdateJob, update_graph
+from tt_debug.engine.graph_place import path_of
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.session import forking, heads
-from tt_debug.session.graph_runs import path_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.plans import GraphTarget, NodeEdit, RunPlan, RunRequest, RunResult, Updated

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from stores.errors import NotFound
 from stores.model import Header, Ref, Status, Value
@@ -17,6 +16,7 @@ from stores.runs import Approval
 from tt_debug.engine.events import Event
 from tt_debug.engine.graph import GraphJob, describe_graph, interpreter, run_graph, stop_graph
 from tt_debug.engine.graph_fingerprint import differences
+from tt_debug.engine.graph_place import path_of
 from tt_debug.errors import GraphChanged, UsageError, WaitingForAnswer
 from tt_debug.session import asking, forking, heads
 from tt_debug.session.journal import Journal
@@ -142,13 +142,6 @@ def stop(store: Store, thread: str, what: str) -> None:
     """The driver stops after its superstep, for a pause and for a cancel: the thread can always go on from there."""
     if not stop_graph(path_of(store), thread):
         raise NotFound(f"no run of ours drives {thread!r}", hint="only runs that tt-debug started can be stopped")
-
-
-def path_of(store: Store) -> str:
-    """Where the driver finds the store. Raises UsageError for one that is no file."""
-    if store.info.path is None:
-        raise UsageError(f"{store.info.url} is no file", hint="only SQLite stores can be run on")
-    return str(Path(store.info.path))
 
 
 def replayed(view: ThreadView, ref: Ref) -> Header:
