@@ -71,6 +71,7 @@ def test_what_was_called_and_what_was_given(mail: Path, shell: Shell) -> None:
     text = shell("effects", "m.db", "again").stdout.splitlines()
     assert text[0].split() == ["step", "node", "effect", "class", "status", "how", "result", "key", "at", "(UTC)"]
     assert [line.split()[5] for line in text[1:]] == ["recorded", "recorded"]
+    assert [(row["thread"], row["step"]) for row in rows] == [("done", 0), ("done", 1), ("again", 1), ("again", 2)]
     shell("effects", "m.db", "nobody", code=3)
     assert shell.data("effects", "m.db", "--duplicates") == []
 
@@ -111,7 +112,7 @@ def test_a_plan_says_what_becomes_of_effects_on_record(mail: Path, shell: Shell)
     shell("fork", "m.db", "done@0", "--to", "aside")
     plan = shell("resume", "m.db", "aside", code=6).stdout
     assert "on record     mail in send (at_most_once): given from the record, not called" in plan
-    assert "with another request by now, stops there and asks" in plan
+    assert "with another request by now, stops there and asks, unless that is decided" in plan
     plan = shell("resume", "m.db", "aside", "--on-conflict", "new", code=6).stdout
     assert "with another request by now, called under a new key" in plan
     plan = shell("replay", "m.db", "done@-1", "--mode", "live", code=6).stdout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stores.effects import HOLDS, EffectUse
+from stores.effects import HOLDS
 from stores.errors import NotFound
 from stores.model import Value
 from tt_debug.cli import records
@@ -24,9 +24,9 @@ from tt_debug.cli.options import (
     store_argument,
 )
 from tt_debug.cli.output import Output, line_width
-from tt_debug.cli.tables import Column, clock, table
+from tt_debug.cli.tables import Column, clock, number, table
 from tt_debug.errors import UsageError
-from tt_debug.session.executor import Duplicate
+from tt_debug.session.executor import Duplicate, PlacedUse
 from tt_debug.session.records import Form, Pen, Record, form_of, timestamp
 from tt_debug.shell import argument, word
 from tt_debug.text import one_line
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tt_debug.session.session import Session
 
 EFFECTS = (
+    Column("thread"),
     Column("step", right=True),
     Column("node"),
     Column("effect"),
@@ -77,16 +78,17 @@ def effects(front: Front, options: EffectsOptions) -> ExitCode:
     if output.as_json:
         output.document("effects", [effect_record(use, form) for use in found])
     else:
-        output.text(effect_lines(found, form, line_width()))
+        output.text(effect_lines(found, options.thread, form, line_width()))
     return ExitCode.OK
 
 
-def effect_lines(uses: Iterable[EffectUse], form: Form, width: int | None) -> list[str]:
-    """One use of an effect a line."""
+def effect_lines(uses: Iterable[PlacedUse], here: str | None, form: Form, width: int | None) -> list[str]:
+    """One use of an effect a line. The thread is named only where it is not ``here``."""
     pen = Pen(form)
     rows = (
         (
-            str(use.ordinal),
+            "" if placed.thread == here else placed.thread,
+            number(placed.step),
             use.effect.slot.node + (f" #{use.effect.slot.visit}" if use.effect.slot.visit > 1 else ""),
             use.effect.slot.name + (f" #{use.effect.slot.call_no}" if use.effect.slot.call_no > 1 else ""),
             use.effect.kind,
@@ -96,17 +98,20 @@ def effect_lines(uses: Iterable[EffectUse], form: Form, width: int | None) -> li
             use.effect.key,
             clock(use.at),
         )
-        for use in uses
+        for placed in uses
+        for use in (placed.use,)
     )
     return table(EFFECTS, rows, width)
 
 
-def effect_record(use: EffectUse, form: Form) -> Record:
+def effect_record(placed: PlacedUse, form: Form) -> Record:
     """One item of ``effects``."""
-    effect, pen = use.effect, Pen(form)
+    use, pen = placed.use, Pen(form)
+    effect = use.effect
     return {
+        "thread": placed.thread,
+        "step": placed.step,
         "run": use.run_id,
-        "ordinal": use.ordinal,
         "attempt": use.attempt,
         "node": effect.slot.node,
         "visit": effect.slot.visit,

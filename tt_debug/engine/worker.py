@@ -148,7 +148,7 @@ def main() -> int:
     write = open_events()
     job = WorkflowJob(**json.load(sys.stdin))
     try:
-        _run(job, stop, lambda event: write(event.to_json()))
+        run_here(job, stop, lambda event: write(event.to_json()))
     except (StoreError, DebuggerError) as error:
         problems = getattr(error, "problems", ())
         write(
@@ -177,7 +177,8 @@ def _leave(linger: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, linger)
 
 
-def _run(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
+def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
+    """Run the job in this very process, which is then the run's owner. Raises what refuses it."""
     from stores.registry import open_store
     from tt_debug.engine.load import load_body
     from tt_debug.engine.nodes import look_beside

@@ -13,6 +13,7 @@ from stores.effects import EffectClass, EffectStatus, EffectUse
 from stores.model import Header, Ref
 from stores.protocol import RunStore, Store
 from stores.runs import StepRecord
+from tt_debug.session.listing import every_header
 
 _Place = tuple[str, int]
 
@@ -46,15 +47,31 @@ class Duplicate:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedUse:
+    """A use of an effect, with the thread and the step it belongs to; ``step`` is None while that has not ended."""
+
+    thread: str
+    step: int | None
+    use: EffectUse
+
+
 class Executor:
     """The executor's records of one store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store if isinstance(store, RunStore) else None
 
-    def effects(self, thread: str | None = None) -> tuple[EffectUse, ...]:
+    def effects(self, thread: str | None = None) -> tuple[PlacedUse, ...]:
         """Every time that a run of the thread, or of all, came to an effect, in the order of the steps."""
-        return () if self._store is None else self._store.effects(thread)
+        if self._store is None:
+            return ()
+        found: list[PlacedUse] = []
+        for name in self._threads(self._store, thread):
+            uses = self._store.effects(name)
+            steps = self._steps(self._store, name) if uses else {}
+            found += [PlacedUse(name, steps.get((use.run_id, use.ordinal)), use) for use in uses]
+        return tuple(found)
 
     def story(self, line: Sequence[Header]) -> tuple[Chapter, ...]:
         """How the last checkpoint of ``line`` (oldest first) came about; what runs or failed from there comes last."""
@@ -75,13 +92,22 @@ class Executor:
         """What may have been done twice: done under several keys, or run again without an effect that tells."""
         if self._store is None:
             return ()
-        threads = [thread] if thread is not None else list(dict.fromkeys(run.thread for run in self._store.runs()))
         found: list[Duplicate] = []
-        for name in reversed(threads):
+        for name in self._threads(self._store, thread):
             attempts = self._attempts(self._store, name)
             found += _done_under_several_keys(name, attempts)
             found += _run_again_without_a_key(name, attempts)
         return tuple(found)
+
+    def _threads(self, store: RunStore, thread: str | None) -> list[str]:
+        """The one, or all that ever ran, the oldest first."""
+        return [thread] if thread is not None else list(dict.fromkeys(run.thread for run in reversed(store.runs())))
+
+    def _steps(self, store: RunStore, thread: str) -> dict[_Place, int | None]:
+        """The step's number in the thread, for each step of a run that has ended."""
+        numbers = {header.ref.id: header.step for header in every_header(store, thread)}
+        records = (record for run in store.runs(thread) for record in store.steps(run.run_id) if record.checkpoint)
+        return {(record.run_id, record.ordinal): numbers.get(record.checkpoint or "") for record in records}
 
     def _attempts(self, store: RunStore, thread: str) -> list[Attempt]:
         uses: dict[tuple[str, int, int], list[EffectUse]] = defaultdict(list)

@@ -126,7 +126,7 @@ class RunPlan:
         if not self.differing:
             return told
         then = {"new": "called under a new key", "reuse": "the recorded result all the same", "skip": "skipped"}
-        decided = then.get(self.request.on_conflict or "", "stops there and asks (--on-conflict decides before)")
+        decided = then.get(self.request.on_conflict or "", "stops there and asks, unless that is decided before")
         return (*told, f"{_few(self.differing)}: with another request by now, {decided}")
 
 

@@ -3,6 +3,7 @@
 Needs `langgraph` only; no model, no network, no keys.
 """
 
+import inspect
 import operator
 from itertools import pairwise
 from typing import Annotated, Any, TypedDict
@@ -35,7 +36,7 @@ class Trip(TypedDict, total=False):
 
 
 class Notes:
-    """What `ctx` is to the workflow's nodes: here it collects what they log."""
+    """What `ctx` is to the workflow's nodes: here it collects what they log, and their effects are just called."""
 
     def __init__(self, visit: int) -> None:
         self.visit = visit
@@ -44,13 +45,17 @@ class Notes:
     def log(self, text: str) -> None:
         self.lines.append(text)
 
+    def effect(self, name: str, fn: Any, request: Any = None, cls: str = "") -> Any:
+        return fn("") if inspect.signature(fn).parameters else fn()
+
 
 def with_log(name: str):
     """A node that takes (state, ctx), as a node of this graph."""
 
     def node(state: Trip) -> dict[str, Any]:
         notes = Notes(len(state.get("places", [])) + 1)
-        return {**getattr(trip_nodes, name)(state, notes), "log": notes.lines}
+        result = getattr(trip_nodes, name)(state, notes)
+        return {**result, "log": notes.lines} if notes.lines else result
 
     return node
 
@@ -64,12 +69,11 @@ def write_summary(state: Trip) -> dict[str, Any]:
 def build() -> StateGraph:
     """The graph, not yet compiled: tt-debug compiles it with its own checkpointer."""
     graph = StateGraph(Trip)
-    for name in ("read_request", "search", "check_trains", "rank_hotels", "reserve_hotel"):
+    for name in ("read_request", "search", "check_trains", "rank_hotels", "reserve_hotel", "invoice"):
         graph.add_node(name, with_log(name))
     for name in ("plan_days", "note", "pick_dates", "pick_train", "collect_hotels", "read_budget", "choose_hotel"):
         graph.add_node(name, getattr(trip_nodes, name))
-    for name in ("invoice", "check_total"):
-        graph.add_node(name, getattr(trip_nodes, name))
+    graph.add_node("check_total", trip_nodes.check_total)
     graph.add_node("write_summary", write_summary)
     line = ["pick_dates", "check_trains", "pick_train", "collect_hotels", "read_budget"]
     line += ["rank_hotels", "choose_hotel", "reserve_hotel", "invoice", "check_total", "write_summary", END]

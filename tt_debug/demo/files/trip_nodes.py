@@ -45,8 +45,9 @@ def search(state, ctx):
     _work(1.6)
     place = state["todo"][0]
     ctx.log(f"search {place}")
+    found = ctx.effect("search", lambda: PLACES[place], {"q": f"{place} sights"}, cls="repeatable")
     call = {"name": "search", "args": {"q": f"{place} sights"}, "id": f"call-{ctx.visit}"}
-    return {"found": PLACES[place], "messages": _say(state, "ai", "", tool_calls=[call])}
+    return {"found": found, "messages": _say(state, "ai", "", tool_calls=[call])}
 
 
 def note(state):
@@ -63,8 +64,9 @@ def pick_dates(state):
 
 def check_trains(state, ctx):
     _work(1.1)
-    ctx.log(f"{len(TRAINS)} trains")
-    return {"trains": TRAINS}
+    trains = ctx.effect("timetable", lambda: TRAINS, {"from": state["dates"]["from"]}, cls="repeatable")
+    ctx.log(f"{len(trains)} trains")
+    return {"trains": trains}
 
 
 def pick_train(state):
@@ -103,12 +105,16 @@ def reserve_hotel(state, ctx):
     hotel = state["hotel"]["name"]
     ctx.log(f"reserve {hotel}")
     call = {"name": "reserve", "args": {"hotel": hotel, "nights": state["nights"]}, "id": "call-reserve"}
-    return {"reservation": "R-2041", "messages": _say(state, "ai", "", tool_calls=[call])}
+    request = {"hotel": hotel, "nights": state["nights"]}
+    # An option costs nothing and lapses by itself: a fork with another hotel may ask for another one.
+    reservation = ctx.effect("option", lambda key: "R-2041", request, cls="repeatable")
+    return {"reservation": reservation, "messages": _say(state, "ai", "", tool_calls=[call])}
 
 
-def invoice(state):
+def invoice(state, ctx):
     _work()
     cost = state["hotel"]["per_night"] * state["nights"]
+    ctx.effect("tax", lambda: "included", {"city": state["places"][0]}, cls="repeatable")
     return {"cost": cost, "messages": _say(state, "tool", f"invoice ¥{cost:,}", name="reserve")}
 
 
@@ -130,7 +136,11 @@ def draft_offer(state):
     return {"offer": {"hotel": "Ryokan 銀閣", "price": 94_500}}
 
 
-def send_offer(state):
+def send_offer(state, ctx):
     _work()
     approved = bool(state["approve_offer"].get("approved"))
+    if approved:  # a mail goes out once: whether it did is never guessed
+        ctx.effect(
+            "mail", lambda key: {"message_id": key}, {"to": state["customer"], **state["offer"]}, cls="at_most_once"
+        )
     return {"sent": approved, "outcome": "sent ✉️" if approved else "not sent"}

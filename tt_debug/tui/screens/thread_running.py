@@ -14,6 +14,7 @@ from textual import on
 from textual.message import Message
 from textual.timer import Timer
 
+from stores.effects import OnConflict
 from stores.errors import Conflict, StoreError
 from stores.model import Ref, Status
 from tt_debug.engine.events import Event
@@ -123,11 +124,13 @@ class ThreadRunning(ThreadEditing):
         plan = event.plan
 
         def decided(word: str | None) -> None:
-            if word == "run":
-                self._start(plan)
+            if word is not None:
+                decision = word if word in OnConflict.ALL else plan.request.on_conflict
+                self._start(replace(plan, request=replace(plan.request, on_conflict=decision)))
 
         verb = "Run one step" if plan.request.single_step else "Run"
-        self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], verb), decided)
+        asks = bool(plan.differing) and plan.request.action == "resume" and plan.request.on_conflict is None
+        self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], verb, asks_on_conflict=asks), decided)
 
     def show_failure(self, event: Failed) -> None:
         """A plan that cannot be made offers what can be done instead."""
