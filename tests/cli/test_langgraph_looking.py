@@ -56,6 +56,8 @@ def test_threads_by_what_their_metadata_say(
 ) -> None:
     assert main(("threads", tenants, "--meta", asked, "--json")) == 0
     assert [one["thread"] for one in json.loads(capsys.readouterr().out)["data"]] == found
+    assert main(("threads", tenants, "--meta", asked)) == 0
+    assert capsys.readouterr().err == ("" if found else "no thread fits\n")
 
 
 def test_the_root_namespace_is_not_all_of_them(tenants: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,6 +74,15 @@ def test_the_head_and_the_tip_of_its_line_are_both_marked(backwards: str, capsys
     assert "← newest of its line" in drawn[2]
 
 
+def test_a_copy_in_another_thread_is_no_tip_of_this_one(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("fork", backwards, "t", "--to", "copy")) == 0
+    capsys.readouterr()
+    assert main(("log", backwards, "copy", "--graph", "--all")) == 0
+    drawn = capsys.readouterr().out
+    assert drawn.count("← head") == 1
+    assert "newest" not in drawn
+
+
 def test_no_line_of_an_export_comes_before_its_parents(backwards: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("export", backwards, "t")) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -62,6 +62,8 @@ def threads(front: Front, options: ThreadsOptions) -> ExitCode:
         output.document("threads", [records.thread_record(info) for info in found])
     else:
         output.text(tables.thread_lines(found, line_width()))
+        if not found and (options.filter or options.status or meta) and options.limit != 0:
+            narrate("no thread fits")
     return ExitCode.OK
 
 

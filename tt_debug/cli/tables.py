@@ -129,8 +129,16 @@ def short_ids(refs: Sequence[Ref]) -> Callable[[Ref], str]:
 def graph_lines(rows: Sequence[GraphRow], view: ThreadView) -> list[str]:
     """The family as a graph: a child under its parent, a fork one lane to the right, an orphan's mark left open."""
     short = short_ids(list(view.headers))
-    marks = {view.tip(view.head): "← newest of its line", view.head: "← head"} if view.head in view else {}
+    marks = {_own_tip(view): "← newest of its line", view.head: "← head"}
     return [_lanes(row, view) + _graph_text(row, view, short, marks.get(row.ref, "")) for row in rows]
+
+
+def _own_tip(view: ThreadView) -> Ref:
+    """Where the head's own thread went on to, if it did: the runtime may load another row than the newest."""
+    at = view.head
+    while own := [child for child in view.children(at) if (child.thread, child.ns) == (at.thread, at.ns)]:
+        at = own[-1]
+    return at
 
 
 def _lanes(row: GraphRow, view: ThreadView) -> str:
