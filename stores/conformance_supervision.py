@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stores.conformance_runs import THREAD, AnyStore, commit, create, status_of, with_runs
-from stores.errors import Conflict, NotFound
+from stores.conformance_runs import DEFINITION, THREAD, AnyStore, commit, create, status_of, with_runs
+from stores.errors import Conflict, LeaseLost, NotFound
 from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref, Status
-from stores.runs import Approval, RunStatus, StepCommit, StepRecord
+from stores.runs import Approval, Definition, RunStatus, StepCommit, StepRecord
 from stores.supervision import CANCEL, DISMISS, Case, Takeover
 
 
@@ -166,3 +166,23 @@ class SupervisionConformance:
         assert sample.fault(sample.fork(header.ref, "aside").ref) is None
         gone = Ref(THREAD, "", "no such id")
         assert sample.fault(gone) == (gone, "it is gone")
+
+    @with_runs
+    def test_a_run_goes_on_by_another_definition_from_a_checkpoint_of_its_own(self, sample: AnyStore) -> None:
+        create(sample)
+        run = sample.claim("r1", "me", 1)
+        other = Definition("cd" * 32, "trip", "2.0", "{}")
+        sample.put_definition(other)
+        assert sample.definitions_of("trip") == (other.hash, DEFINITION.hash)
+        head = sample.head(THREAD)
+        moved = NewCheckpoint(
+            Ref(THREAD, "", new_id(-1, head.id)), head, {"city": "Rome"}, "migrate", step=-1, next=("plan",),
+            meta={"workflow_hash": other.hash},
+        )  # fmt: skip
+        with pytest.raises(LeaseLost):
+            sample.rebind("r1", run.token - 1, other.hash, moved)
+        assert sample.head(THREAD) == head
+        header = sample.rebind("r1", run.token, other.hash, moved)
+        found = sample.run("r1")
+        assert (found.workflow_hash, found.head, sample.head(THREAD)) == (other.hash, header.ref, header.ref)
+        assert (header.source, header.meta["workflow_hash"], sample.fault(header.ref)) == ("migrate", other.hash, None)

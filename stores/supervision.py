@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
 from stores.leases import LEASE_SECONDS
-from stores.model import Ref, Value
+from stores.model import Header, NewCheckpoint, Ref, Value
 
 if TYPE_CHECKING:
     from stores.runs import Approval, Run
@@ -108,6 +108,14 @@ class Supervised(Protocol):
         """Nobody answered in time: the open question is expired, and its waiting run failed. Conflict when answered."""
         ...
 
+    def rebind(self, run_id: str, token: int, workflow_hash: str, moved: NewCheckpoint) -> Header:
+        """One transaction: the run goes on by another definition from now on, and ``moved`` is its thread's head."""
+        ...
+
+    def definitions_of(self, workflow_id: str) -> tuple[str, ...]:
+        """The hashes of a workflow's definitions, the newest first."""
+        ...
+
     def protect(self, thread: str, protected: bool) -> None:
         """Whether cleaning up leaves the thread alone whatever its age. Raises NotFound."""
         ...
@@ -134,5 +142,5 @@ class Supervised(Protocol):
         """The newest damaged checkpoint of the line that ends at ``ref``, and what is wrong with it; None: all is well.
 
         Every checkpoint is compared with its checksum, which covers its parent's, up to the first of the line, or up
-        to ``known``, which was found well before."""
+        to and with ``known``, above which all was found well before."""
         ...

@@ -18,7 +18,7 @@ _ROW: Final = (
 
 
 def fault(db: Database, ref: Ref, known: Ref | None) -> tuple[Ref, str] | None:
-    """The newest damaged checkpoint from ``ref`` up to ``known`` or the line's first, and what is wrong with it."""
+    """The newest damaged checkpoint from ``ref`` up to and with ``known``, or the line's first, and its fault."""
     row = db.execute(_ROW, (ref.thread, ref.id)).fetchone()
     if row is None:
         return ref, "it is gone"
@@ -26,12 +26,10 @@ def fault(db: Database, ref: Ref, known: Ref | None) -> tuple[Ref, str] | None:
         parent = None if row[2] is None else (row[3] or row[0], row[2])
         above = None if parent is None else db.execute(_ROW, parent).fetchone()
         here = Ref(row[0], "", row[1])
-        if here == known:
-            return None
         if not isinstance(row[-2], str):
             return here, "its state is no text"
         if checksum_of(row[:-2], row[-2].encode("utf-8", "surrogateescape"), above[-1] if above else "") != row[-1]:
             gone = parent is not None and above is None
             return here, "its parent is gone" if gone else "it does not match its checksum"
-        row = above
+        row = None if here == known else above
     return None

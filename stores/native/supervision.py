@@ -10,13 +10,13 @@ from typing import Final
 
 from stores.errors import Conflict, LeaseLost, NotFound
 from stores.leases import LEASE_SECONDS
-from stores.model import Ref, Value
+from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native.checksums import fault
 from stores.native.database import Database
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
 from stores.native.lease_clock import lease_clock
-from stores.native.rows import ASKED, from_micros, from_text, now, to_micros, to_text
-from stores.native.runs import NativeRuns, move, refused, run_at
+from stores.native.rows import ASKED, from_micros, from_text, insert_checkpoint, now, to_micros, to_text
+from stores.native.runs import NativeRuns, check_head, fenced, move, refused, run_at
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import CANCEL, DISMISS, StoredEvent, Takeover
@@ -140,6 +140,26 @@ class NativeSupervision(NativeRuns):
             )
             move(db, asked.run_id, RunStatus.FAILED, None, error)
             return run_at(db, asked.run_id)
+
+    def rebind(self, run_id: str, token: int, workflow_hash: str, moved: NewCheckpoint) -> Header:
+        """The checkpoint's own metadata names the definition."""
+        with self._writing() as db, fenced(db, run_id, token) as thread:
+            check_head(db, thread, moved)
+            header = insert_checkpoint(db, moved, token=token)
+            db.execute(
+                "UPDATE runs SET workflow_hash = ?, head = ? WHERE run_id = ?", (workflow_hash, header.ref.id, run_id)
+            )
+            point("native.rebound")
+            return header
+
+    def definitions_of(self, workflow_id: str) -> tuple[str, ...]:
+        """The newest first."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT hash FROM definitions WHERE workflow_id = ? ORDER BY created_at DESC, rowid DESC",
+                (workflow_id,),
+            ).fetchall()
+        return tuple(row[0] for row in rows)
 
     def protect(self, thread: str, protected: bool) -> None:
         """Raises NotFound."""

@@ -103,8 +103,11 @@ def _read(value: Value, origin: str | None, *, whole_graph: bool) -> tuple[Workf
         body = _canonical(value)
     except ValueError as error:
         return None, [Problem((), f"is not plain JSON: {error}")]
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    return Workflow(top.workflow_id, top.version, tuple(nodes), top.state_schema, body, digest, origin), []
+    workflow = Workflow(
+        top.workflow_id, top.version, tuple(nodes), top.state_schema, body, hashlib.sha256(body.encode()).hexdigest(),
+        origin, tuple(top.compatible_with), tuple(top.migrations), top.strict_code,
+    )  # fmt: skip
+    return workflow, []
 
 
 def _canonical(value: Value) -> str:

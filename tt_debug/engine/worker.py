@@ -52,6 +52,7 @@ class WorkflowJob:
     on_conflict: str | None = None
     allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
+    adopt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,7 @@ def _leave(linger: float) -> None:
 def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
     """Run the job in this very process, which is then the run's owner. Raises what refuses it."""
     from stores.registry import open_store
+    from tt_debug.engine.gate import let_pass
     from tt_debug.engine.load import load_body
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.ownership import Heartbeat, claimed
@@ -188,7 +190,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
     store = _executor(open_store(job.store_url, read_only=False), job.store_url)
     try:
         run = store.run(job.run_id)
-        definition = store.definition(run.workflow_hash)
+        definition = store.definition(job.adopt or run.workflow_hash)
         workflow = load_body(definition.body, definition.origin)
         if job.until is not None and workflow.node(job.until) is None:
             raise UsageError(
@@ -199,12 +201,11 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         look_beside(job.folder or (str(origin) if origin else None))
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease):
-            Runner(
-                mine,
-                workflow,
-                Orders(job.until, job.single_step, tuple(job.allow)),
-                Surroundings(store, tell, stop, Clock()),
-            ).go()
+            around = Surroundings(store, tell, stop, Clock())
+            passed = let_pass(mine, around, job.adopt)
+            if passed is not None:
+                orders = Orders(job.until, job.single_step, tuple(job.allow))
+                Runner(store.owned(mine.run_id, mine.token), passed, orders, around).go()
     finally:
         store.close()
 

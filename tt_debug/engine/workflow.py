@@ -144,6 +144,7 @@ class Top(_Model):
     state_schema: dict[str, Value] | None = None
     compatible_with: list[str] = Field(default_factory=list)
     migrations: list[Migration] = Field(default_factory=list)
+    strict_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,9 @@ class Workflow:
     body: str
     hash: str
     origin: str | None = None
+    compatible_with: tuple[str, ...] = ()
+    migrations: tuple[Migration, ...] = ()
+    strict_code: bool = False
 
     @property
     def start(self) -> str:

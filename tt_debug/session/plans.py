@@ -97,6 +97,7 @@ class RunPlan:
     calls: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     definition: Definition | None = None  # what will run, for a workflow
+    instead_of: Definition | None = None  # what its thread was bound to, where another takes over from that
     code: str = ""  # what is imported: "nodes.py beside trip.yaml", "agent.py:graph in ~/agent/.venv"
     ended: RunResult | None = None
     does: tuple[str, ...] = ()

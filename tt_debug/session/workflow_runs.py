@@ -16,6 +16,7 @@ from stores.runs import Approval, Definition, Run, RunStatus
 from tt_debug.engine.effects import VERDICTS
 from tt_debug.engine.load import differences, load_body, load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
+from tt_debug.engine.versions import NoWay, Way, way
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
@@ -56,11 +57,15 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
         request = replace(request, action="resume", ref=before.ref)
     ref = _required(request.ref)
     view = open_view(store, journal, ref.thread)
-    workflow = _workflow_for(store, view, ref, given)
+    workflow, old = _workflow_for(store, view, ref, given)
     _check_until(workflow, request.until)
     replayed = request.action == "replay"
     start = _replayed(store, view, request) if replayed else _resumed(store, view, request, workflow)
-    return recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
+    planned = recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
+    if old is None:
+        return planned
+    note = _way(store, view.headers[ref], old, workflow).said(old, workflow)
+    return replace(planned, instead_of=old.definition(), notes=(note, *planned.notes))
 
 
 def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
@@ -83,6 +88,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         folder=str(given.absolute().parent) if given is not None else None,
         on_conflict=request.on_conflict,
         allow=request.allow,
+        adopt=_definition(plan).hash if plan.instead_of is not None else None,
     )
     ended = run_workflow(job, on_event)
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
@@ -146,27 +152,36 @@ def _hint(question: Approval) -> str:
     return f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON"
 
 
-def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | None) -> Workflow:
-    """The stored definition; ``given`` must be the same, or the user must fork and adopt it."""
+def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | None) -> tuple[Workflow, Workflow | None]:
+    """The stored definition; or ``given`` and the stored one, where that takes over from it. Else the user must fork
+    and adopt it."""
     stored = definition_of(store, view, ref)
     if stored is None:
         if given is None:
             raise UsageError(f"no workflow is stored with {ref.thread!r}", hint="give --workflow FILE")
-        return load_workflow(given)
+        return load_workflow(given), None
     old = load_body(stored.body, stored.origin)
     if given is None:
-        return old
+        return old, None
     new = load_workflow(given)
-    if new.definition().hash != stored.hash:
+    if new.hash == stored.hash:
+        return new, None
+    try:
+        _way(store, view.headers[ref], old, new)
+    except NoWay as error:
         fork = heads.fork_hint(view.headers[ref], options=f"--adopt {word(str(given))} ")
         # One version has one body, or a thread's history could not be read by it.
         renamed = f"give {given.name} a version of its own and " if new.version == old.version else ""
         raise DefinitionChanged(
             f"{given.name} differs from the definition that {ref.thread!r} was started with",
-            differences(old, new),
+            (*differences(old, new), str(error)),
             hint=f"leave out --workflow, or {renamed}{fork}",
-        )
-    return new
+        ) from error
+    return new, old
+
+
+def _way(store: RunStore, header: Header, old: Workflow, new: Workflow) -> Way:
+    return way(old, new, [*store.visits(header.ref), *header.next])
 
 
 def _check_until(workflow: Workflow, until: str | None) -> None:
@@ -237,8 +252,8 @@ def _resume(store: RunStore, plan: RunPlan) -> Run:
         if question is not None:
             store.answer(question.id, request.answer, request.answered_by)
     latest = next(iter(store.runs(plan.thread)), None)
+    store.put_definition(_definition(plan))
     if latest is None or latest.status in RunStatus.TERMINAL:
-        store.put_definition(_definition(plan))
         return store.create_run(_new_run(plan, plan.base))
     if latest.status in (RunStatus.PENDING, RunStatus.RUNNING):  # running: its owner is dead, the child claims it
         return latest
@@ -249,7 +264,7 @@ def _new_run(plan: RunPlan, base: Ref | None) -> Run:
     return Run(
         run_id=uuid.uuid4().hex,
         thread=plan.thread,
-        workflow_hash=_definition(plan).hash,
+        workflow_hash=(plan.instead_of or _definition(plan)).hash,
         business_id=plan.request.business_id,
         base=base,
         head=base,
