@@ -17,6 +17,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "find": "asking",
         "grep": "asking",
         "tail": "tailing",
+        "mark": "marking",
+        "marks": "marking",
         "runs": "inbox",
         "effects": "effects",
         "approvals": "inbox",

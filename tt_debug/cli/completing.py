@@ -79,6 +79,7 @@ def refs(session: Session, start: str) -> Found:
     words += [
         (str(header.step), ", ".join(header.nodes) or header.source) for header in line if header.step is not None
     ]
+    words += [(mark.name, mark.note or "bookmark") for mark in session.marks.all(thread)]
     if len(selector) >= SHORTEST_ID:
         words += [(ref.id, ", ".join(header.nodes) or header.source) for ref, header in view.headers.items()]
     for word, said in dict(words).items():

@@ -1,13 +1,14 @@
 """REFs as people type them: THREAD[@SELECTOR], turned into addresses.
 
 An existing thread of exactly that name wins, else the last ``@`` splits. A selector is tried as ``head``, ``~N``,
-a step, ``failed``, an id, a unique prefix of one; ``id:`` and ``step:`` force a kind.
+a step, ``failed``, an id, a unique prefix of one, a bookmark; ``id:``, ``step:`` and ``mark:`` force a kind.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from stores.errors import NotFound
 from stores.model import Ref, Status
@@ -40,16 +41,19 @@ def thread_exists(store: Store, thread: str) -> bool:
         return False
 
 
-def select(view: ThreadView, selector: str) -> Ref:
-    """The checkpoint of the opened thread that ``selector`` names. Raises RefNotFound."""
+def select(view: ThreadView, selector: str, marks: Mapping[str, Ref] = MappingProxyType({})) -> Ref:
+    """The checkpoint of the opened thread that ``selector`` names; ``marks`` are its bookmarks. Raises RefNotFound."""
     kind, colon, rest = selector.partition(":")
-    if colon and kind in ("id", "step", "mark"):
-        found = {"id": _by_id, "step": _by_step, "mark": _by_mark}[kind](view, rest)
+    if colon and kind == "mark":
+        found = _by_mark(view, rest, marks)
+    elif colon and kind in ("id", "step"):
+        found = {"id": _by_id, "step": _by_step}[kind](view, rest)
     else:
         found = (
             _by_word(view, selector)
             or (_by_step(view, selector) if STEP.fullmatch(selector) else None)
             or _by_id(view, selector)
+            or _by_mark(view, selector, marks)
         )
     if found is None:
         raise RefNotFound(
@@ -117,5 +121,7 @@ def _unique(by_id: Mapping[str, Ref], prefix: str) -> Ref | None:
     return matches[0] if matches else None
 
 
-def _by_mark(view: ThreadView, text: str) -> Ref | None:
-    raise RefNotFound(f"no bookmark {text!r} in {view.thread!r}", hint="this version keeps no bookmarks yet")
+def _by_mark(view: ThreadView, text: str, marks: Mapping[str, Ref]) -> Ref | None:
+    """What a bookmark names, where that is still in the store."""
+    found = marks.get(text)
+    return None if found is None else view.standing(found)

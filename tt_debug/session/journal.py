@@ -1,4 +1,5 @@
-"""What we know about a store that is not ours, in a file of our own: lineage of forks, answers, graphs that ran.
+"""What we know about a store that is not ours, in a file of our own: lineage of forks, answers, graphs that ran,
+bookmarks.
 
 Lies under `stores.places.state_folder()`, named by the store's id; made at the first write, never by looking.
 """
@@ -26,6 +27,9 @@ CREATE TABLE IF NOT EXISTS replies(
   thread TEXT NOT NULL, approval TEXT NOT NULL, turn INTEGER NOT NULL, answer TEXT NOT NULL,
   answered_by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, approval, turn));
 CREATE TABLE IF NOT EXISTS graphs(thread TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS marks(
+  thread TEXT NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL, at TEXT NOT NULL,
+  PRIMARY KEY (thread, ns, id), UNIQUE (thread, name));
 """
 
 
@@ -44,6 +48,16 @@ class Answer:
     asked: Asked
     answer: Value
     by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A name that a person gave to a checkpoint, and what they noted."""
+
+    ref: Ref
+    name: str
+    note: str
     at: datetime
 
 
@@ -104,6 +118,30 @@ class Journal:
         with self._writing() as db:
             row = (thread, orjson.dumps(fingerprint).decode(), _now())
             db.execute("INSERT OR REPLACE INTO graphs VALUES (?, ?, ?)", row)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Every bookmark, oldest first."""
+        rows = self._read("SELECT thread, ns, id, name, note, at FROM marks ORDER BY at, rowid")
+        return tuple(
+            Mark(Ref(thread, ns, id), name, note, datetime.fromisoformat(at)) for thread, ns, id, name, note, at in rows
+        )
+
+    def put_mark(self, ref: Ref, name: str, note: str) -> Mark:
+        """Name a checkpoint. Raises Conflict where another one of its thread has that name."""
+        made = Mark(ref, name, note, datetime.now(UTC))
+        with self._writing() as db:
+            which = "SELECT id FROM marks WHERE thread = ? AND name = ? AND (ns, id) <> (?, ?)"
+            other = db.execute(which, (ref.thread, name, ref.ns, ref.id)).fetchone()
+            if other is not None:
+                raise Conflict(f"{name!r} is the bookmark of {other[0]}", hint="choose another name, or take that away")
+            row = (*ref, name, note, made.at.isoformat(timespec="milliseconds"))
+            db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)", row)
+        return made
+
+    def drop_mark(self, ref: Ref) -> bool:
+        """Whether the checkpoint had a bookmark, which is gone now."""
+        with self._writing() as db:
+            return db.execute("DELETE FROM marks WHERE (thread, ns, id) = (?, ?, ?)", ref).rowcount > 0
 
     def _read(self, sql: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
         if not self._path.exists():

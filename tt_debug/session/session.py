@@ -24,6 +24,7 @@ from tt_debug.session.executor import Executor
 from tt_debug.session.exporting import lines_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import OnPage, ThreadQuery
+from tt_debug.session.marks import Marks
 from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.records import form_of
@@ -43,6 +44,8 @@ class Session:
         self._definitions: dict[Ref, str] = {}
         self.executor = Executor(store)
         """The records of our own executor: effects, and how a state came about."""
+        self.marks = Marks(journal)
+        """The bookmarks."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 
@@ -96,7 +99,7 @@ class Session:
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
         thread, selector = addresses.split(self._store, text)
-        return addresses.select(self.open_thread(thread), selector)
+        return addresses.select(self.open_thread(thread), selector, self.marks.named(thread))
 
     def load(self, ref: Ref) -> Checkpoint:
         """State and tasks, from a cache bounded in bytes or from the store."""
