@@ -12,6 +12,7 @@ from stores.errors import Invalid, StoreError, Unsupported
 from stores.langgraph_server import snapshots
 from stores.langgraph_server.connection import Connection, State
 from stores.langgraph_server.history import History
+from stores.langgraph_server.snapshots import After
 from stores.langgraph_server.wanted import Wanted
 from stores.model import Checkpoint, Ref, Value
 
@@ -87,7 +88,7 @@ def _writers(connection: Connection, base: Checkpoint) -> tuple[str, ...]:
         before = history.parent(state) if state is not None else None
         if state is None or before is None:
             break
-        if nodes := snapshots.header(thread, state, before, True).nodes:
+        if nodes := snapshots.header(thread, state, before, After.STEP).nodes:
             return nodes
         state = before
     return ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import IntEnum
 from typing import Any, Final
 
 from stores.langgraph_server.connection import Row, State
@@ -20,6 +21,8 @@ OURS: Final = "tt_debug"
 ANEW: Final = "made_from_values"
 """There too, where the fork is no copy."""
 _MADE: Final = "made from the values shown of its origin: their classes and hidden channels were not taken along"
+# langgraph-runtime-inmem 0.36 does not bring back a channel that joins branches (NamedBarrierValue): it names no task.
+_UNTOLD: Final = "the server does not tell what ran after it, and would go on from it with nothing"
 _BROKEN_OFF: Final = "CancelledError()"
 """What stands on a task whose run was cancelled: it did not fail, and runs again."""
 _FIELDS: Final = frozenset({"source", "step", "thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map"})
@@ -48,9 +51,9 @@ def inner_namespaces(state: State) -> list[str]:
     return [call["checkpoint_ns"] for call in calls if call and call.get("checkpoint_ns")]
 
 
-def checkpoint(state: State, header: Header, has_child: bool) -> Checkpoint:
+def checkpoint(state: State, header: Header, after: After) -> Checkpoint:
     """The state with its tasks under a header made before."""
-    return Checkpoint(header, values(state), tasks(state, has_child))
+    return Checkpoint(header, values(state), tasks(state, after))
 
 
 def values(state: State) -> dict[str, Value]:
@@ -59,14 +62,28 @@ def values(state: State) -> dict[str, Value]:
     return held if isinstance(held, dict) else {"values": held}
 
 
-def header(thread: str, state: State, before: State | None, has_child: bool, origin: Ref | None = None) -> Header:
-    """``before`` is its parent's state, where there is one; ``has_child``: the thread went on from it.
+class After(IntEnum):
+    """What goes on from a checkpoint: nothing, a fork or an edit, a step that ran there."""
+
+    NOTHING = 0
+    COPY = 1
+    STEP = 2
+
+    @classmethod
+    def by(cls, state: State) -> After:
+        """What a child says of its parent."""
+        return cls.STEP if (state.get("metadata") or {}).get("source") == "loop" else cls.COPY
+
+
+def header(thread: str, state: State, before: State | None, after: After, origin: Ref | None = None) -> Header:
+    """``before`` is its parent's state, where there is one; ``after``: what the thread went on with.
 
     ``origin`` is what its thread was made from by its values, as `made_from` tells.
     """
     metadata, (ns, id) = state["metadata"], place(state)
     above, source = parent_of(state), metadata.get("source") or ""
     step, is_copied = metadata.get("step"), origin is not None and above is None and not ns
+    ran, has_child = tasks(state, after), after > After.NOTHING
     return Header(
         ref=Ref(thread, ns, id),
         parent=origin if is_copied else None if above is None else Ref(thread, *above),
@@ -75,16 +92,16 @@ def header(thread: str, state: State, before: State | None, has_child: bool, ori
         created=moment(state.get("created_at")),
         nodes=_nodes(source, before),
         next=tuple(state.get("next") or ()),
-        status=_status(tasks(state, has_child), has_child),
+        status=_status(ran, has_child),
         meta={name: value for name, value in metadata.items() if name not in _FIELDS},
         owner=_owner(thread, ns, state),
-        problem=_MADE if is_copied else None,
+        problem=_MADE if is_copied else _UNTOLD if after is After.STEP and not ran else None,
     )
 
 
-def tasks(state: State, has_child: bool) -> tuple[Task, ...]:
+def tasks(state: State, after: After) -> tuple[Task, ...]:
     """The tasks of the superstep that starts there."""
-    return tuple(_task(task, has_child) for task in state.get("tasks") or ())
+    return tuple(_task(task, after > After.NOTHING) for task in state.get("tasks") or ())
 
 
 def forked_from(row: Row) -> Ref | None:

@@ -15,6 +15,7 @@ from stores.langgraph_server import runs, snapshots
 from stores.langgraph_server.address import Address
 from stores.langgraph_server.connection import MOST_ROWS, Connection, Row, State
 from stores.langgraph_server.history import History, Key
+from stores.langgraph_server.snapshots import After
 from stores.langgraph_server.write import Writing
 from stores.model import (
     Capability,
@@ -79,7 +80,7 @@ class ServerStore:
         )
         self._lock = threading.Lock()
         self._known: dict[str, tuple[str, _Head]] = {}
-        self._with_child: dict[str, set[Key]] = {}
+        self._after: dict[str, dict[Key, After]] = {}
 
     @property
     def info(self) -> StoreInfo:
@@ -125,7 +126,9 @@ class ServerStore:
             history = History(self._connection, thread, {snapshots.place(state): state for state in newest})
             head = next(iter(newest), None)
             origin = snapshots.made_from(row)
-            found = None if head is None else snapshots.header(thread, head, history.parent(head), False, origin)
+            found = (
+                None if head is None else snapshots.header(thread, head, history.parent(head), After.NOTHING, origin)
+            )
             known = stamp, _Head(found, is_empty=head is None)
             with self._lock:
                 self._known[thread] = known
@@ -138,18 +141,19 @@ class ServerStore:
         """
         _check_limit(limit)
         history = History(self._connection, thread)
-        if after is not None and thread not in self._with_child:
+        if after is not None and thread not in self._after:
             self._children(thread)
         states, more = history.page(after, limit)
         if after is None and limit and not states:
             raise NotFound(f"thread {thread!r} has no checkpoint", hint="Nothing has run on it yet.")
-        children = self._note_parents(thread, [snapshots.parent_of(state) for state in states])
-        return Page(tuple(self._header(history, state, snapshots.place(state) in children) for state in states), more)
+        known = self._noted(thread, states)
+        return Page(tuple(self._header(history, state, known) for state in states), more)
 
-    def _header(self, history: History, state: State, has_child: bool) -> Header:
+    def _header(self, history: History, state: State, known: Mapping[Key, After]) -> Header:
+        after = known.get(snapshots.place(state), After.NOTHING)
         above = snapshots.parent_of(state)
         origin = snapshots.made_from(self._connection.thread(history.thread)) if above is None else None
-        return snapshots.header(history.thread, state, history.parent(state), has_child, origin)
+        return snapshots.header(history.thread, state, history.parent(state), after, origin)
 
     def head(self, thread: str, ns: str = "") -> Ref:
         """What the server goes on from. Raises NotFound."""
@@ -163,22 +167,26 @@ class ServerStore:
         state = self._connection.state(ref.thread, ref.ns, ref.id)
         if state is None:
             raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
-        has_child = (ref.ns, ref.id) in self._children(ref.thread)
-        header = self._header(History(self._connection, ref.thread), state, has_child)
-        return snapshots.checkpoint(state, header, has_child)
+        known = self._children(ref.thread)
+        header = self._header(History(self._connection, ref.thread), state, known)
+        return snapshots.checkpoint(state, header, known.get((ref.ns, ref.id), After.NOTHING))
 
-    def _children(self, thread: str) -> set[Key]:
-        """Which checkpoints of a thread have a child, as far as it was read; all of it is read when none was."""
-        if thread not in self._with_child:
+    def _children(self, thread: str) -> Mapping[Key, After]:
+        """What goes on from a thread's checkpoints, as far as it was read; all of it is read when nothing was."""
+        if thread not in self._after:
             states, _ = History(self._connection, thread).page(None, 10**9)
-            return self._note_parents(thread, [snapshots.parent_of(state) for state in states])
-        return self._with_child[thread]
+            return self._noted(thread, states)
+        return self._after[thread]
 
-    def _note_parents(self, thread: str, parents: Sequence[Key | None]) -> set[Key]:
+    def _noted(self, thread: str, children: Sequence[State]) -> Mapping[Key, After]:
         with self._lock:
-            known = self._with_child.setdefault(thread, set())
-            known.update(parent for parent in parents if parent is not None)
-            return set(known)
+            known = dict(self._after.get(thread, {}))
+            for child in children:
+                parent = snapshots.parent_of(child)
+                if parent is not None:
+                    known[parent] = max(known.get(parent, After.NOTHING), After.by(child))
+            self._after[thread] = known
+            return known
 
     # --- writing
 
@@ -213,7 +221,7 @@ class ServerStore:
             raise Invalid("a LangGraph server names threads itself", hint="Leave the new thread's name out.")
         else:
             made = writing.to_thread(keep_results=keep_results, meta=meta or {})
-        self._note_parents(made.thread, [snapshots.parent_of(self._connection.state(*made) or {})])
+        self._noted(made.thread, [self._connection.stored(made)])
         return self.load(made).header
 
     def _check_writable(self, what: str) -> None:

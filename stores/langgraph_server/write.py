@@ -46,9 +46,9 @@ class Writing:
         It is a copy of the whole thread, at whose end the base stands once more where it is not the end itself.
         """
         is_head = self._is_head()
-        if keep_results and not is_head:
+        if keep_results and (self._changed or not is_head):
             raise Unsupported(
-                "the server keeps the results of a step's tasks at the head of a thread only",
+                "the server keeps the results of a step's tasks at the unchanged head of a thread only",
                 hint="Fork without --keep-results: the tasks of the step run again.",
             )
         self._check_alive(is_head)

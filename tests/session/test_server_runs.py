@@ -83,6 +83,25 @@ def test_a_recorded_answer_is_handed_on_and_the_run_is_told(server: Server, sess
         session.plan(RunRequest("resume", ref=session.resolve(thread)))
 
 
+def test_of_two_questions_each_is_answered_by_itself(server: Server, session: Session) -> None:
+    thread = server.thread("two", {"n": 1, "seen": []})
+    left, right = sorted(session.approvals(thread), key=lambda one: one.node)
+    with pytest.raises(UsageError, match="asks 2 questions"):
+        session.plan(RunRequest("resume", ref=session.resolve(thread), answer="x", has_answer=True))
+    session.answer(left.id, "L", "ann", thread=thread)
+    result, events = _run(session, RunRequest("resume", ref=session.resolve(thread)))
+    assert result.status == Status.WAITING
+    assert [one.id for one in session.approvals(thread)] == [right.id]
+    plan = session.plan(RunRequest("resume", ref=session.resolve(thread), answer="R", has_answer=True))
+    assert plan.nodes == ("right",)
+    events = []
+    result = session.execute(plan, events.append)
+    assert result.status == Status.DONE
+    assert [event.fields["node"] for event in events if event.kind == "step_started"] == ["right"]
+    assert result.head is not None
+    assert session.load(result.head).state["seen"] == ["L", "R"]
+
+
 def test_one_step_and_a_stop_before_a_node(server: Server, session: Session) -> None:
     thread = server.thread("trip", LODZ)
     fork = session.fork(_at(session, thread, 0).ref)

@@ -180,6 +180,15 @@ def test_looking_changes_nothing_and_asks_for_nothing_that_would(server: Server,
     assert (server.ask("GET", f"/threads/{thread}"), server.ask("GET", f"/threads/{thread}/state")) == before
 
 
+def test_a_step_that_the_server_cannot_tell_is_marked(server: Server, store: ServerStore) -> None:
+    """The in-memory server forgets that branches had joined, and gives no task for the step that followed."""
+    thread = server.thread("joined", {"n": 1, "seen": []})
+    told = {one.step: (one.nodes, one.next, one.problem is not None) for one in _whole(store, thread)}
+    assert told[1] == (("a", "b"), (), True)
+    assert told[2] == ((), (), False)
+    assert store.load(store.head(thread)).state["seen"] == ["a", "b", "c"]
+
+
 # --- forks and edits
 
 
@@ -208,8 +217,13 @@ def test_a_fork_at_the_head_keeps_what_finished_and_what_is_asked(server: Server
     made = store.load(store.fork(base.header.ref, "", keep_results=True).ref)
     assert made.header.ref == base.header.ref._replace(thread=made.header.ref.thread)
     assert made.tasks == base.tasks
-    with pytest.raises(Unsupported, match="head"):
-        store.fork(_at(store, thread, 0).ref, "", keep_results=True)
+    change = [Change("change", ("n",), 0, 1)]
+    for attempt in (
+        lambda: store.fork(_at(store, thread, 0).ref, "", keep_results=True),
+        lambda: store.fork(base.header.ref, "", change, keep_results=True),
+    ):
+        with pytest.raises(Unsupported, match="unchanged head"):
+            attempt()
 
 
 def test_a_fork_of_a_graph_with_subgraphs_can_be_gone_on_with(server: Server, store: ServerStore) -> None:
@@ -311,6 +325,26 @@ def test_what_finished_tasks_wrote_is_not_taken_for_the_state(server: Server, st
     head = store.load(store.head(thread))
     assert (head.header.status, head.state["seen"]) == (Status.FAILED, ["first"])
     assert {task.node: task.status for task in head.tasks} == {"a": Status.DONE, "b": Status.FAILED}
+
+
+def test_inside_a_subgraph_only_an_open_step_is_edited(server: Server, store: ServerStore) -> None:
+    thread = server.thread("deep", LODZ)
+    inner, *_, first = [one for one in _whole(store, thread) if one.ref.ns]
+    assert (inner.next, inner.status, inner.owner) == (("ask",), Status.WAITING, _at(store, thread, 1).ref)
+    change = [Change("change", ("city",), "Łódź", "Sopot")]
+    count = _threads(server)
+    for base in (first, inner):
+        with pytest.raises(Unsupported, match=r"is over|inside one"):
+            store.fork(base.ref, "")
+    assert _threads(server) == count
+    made = store.load(store.fork(inner.ref, thread, change).ref)
+    assert (made.header.parent, made.state["city"], made.header.next) == (inner.ref, "Sopot", ("ask",))
+    server.ask("POST", f"/threads/{thread}/runs/wait", {"assistant_id": "deep", "input": None})
+    (asked,) = store.load(store.head(thread)).tasks
+    answers = {asked.interrupts[0].id: "yes"}
+    server.ask("POST", f"/threads/{thread}/runs/wait", {"assistant_id": "deep", "command": {"resume": answers}})
+    end = store.load(store.head(thread))
+    assert (end.header.status, end.state["city"], "inside: yes" in end.state["notes"]) == (Status.DONE, "Sopot", True)
 
 
 def test_a_store_opened_for_looking_refuses_to_write(server: Server) -> None:

@@ -6,6 +6,7 @@ No code of the graph is imported or run on this side; what runs there is said be
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from stores.errors import NotFound
-from stores.model import Ref, Status, Value
+from stores.model import Header, Ref, Status, Value
 from stores.protocol import Store
 from stores.server_runs import RunNews, ServerRun, ServerRuns
 from tt_debug.engine.events import Event
@@ -50,12 +51,18 @@ def plan(store: Store, journal: Journal, request: RunRequest) -> RunPlan:
         thread="" if replay else request.ref.thread,
         base=request.ref,
         step=header.step,
-        nodes=header.next,
+        nodes=header.next if replay else _unfinished(store, header),
         stops=graph_runs.stops(request),
         calls=("every node that runs makes its model and tool calls again, for real",),
         notes=tuple(notes),
         code=f"assistant {named} on the server {store.info.url}, not here",
     )
+
+
+def _unfinished(store: Store, header: Header) -> tuple[str, ...]:
+    """The nodes that run next, without those whose results are stored."""
+    finished = Counter(task.node for task in store.load(header.ref).tasks if task.status == Status.DONE)
+    return tuple((Counter(header.next) - finished).elements())
 
 
 def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
@@ -76,7 +83,9 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     config = dict(request.graph.config) if request.graph is not None else {}
     run = ServerRun(thread, assistant, dict(answers), request.until, request.single_step, config)
     story = _Story(thread, plan.step, on_event)
-    story.base = store.head(thread)
+    head = store.load(store.head(thread))
+    story.base = head.header.ref
+    story.finished_before = frozenset(task.id for task in head.tasks if task.status == Status.DONE)
     with _interruptible(server, thread):
         for news in server.run_on(run):
             story.take(news, assistant.name, list(plan.nodes))
@@ -108,6 +117,7 @@ class _Story:
     run: str = ""
     base: Ref | None = None
     error: str | None = None
+    finished_before: frozenset[str] = frozenset()
     _open: dict[str, tuple[str, int | None, float]] = field(default_factory=dict)
     _finished: dict[str, tuple[str, int | None, float]] = field(default_factory=dict)
 
@@ -121,6 +131,8 @@ class _Story:
             self.run = news.id
             base = None if self.base is None else self.base.id
             self.tell("run_started", workflow=name, version="", next=following, base=base)
+        elif news.id in self.finished_before:
+            return  # it runs nothing: its result is taken as it stands
         elif news.kind == "task":
             step = None if self.step is None or news.ns else self.step + 1
             self._open[news.id] = (news.node, step, time.monotonic())

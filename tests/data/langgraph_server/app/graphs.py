@@ -96,3 +96,37 @@ builder.add_node("large", c)
 builder.add_edge(START, "first")
 builder.add_conditional_edges("first", lambda state: "large" if state["n"] > 9 else "small", ["small", "large"])
 ways = builder.compile()
+
+
+builder = StateGraph(Counts)
+for each in (a, b, c):
+    builder.add_node(each.__name__, each)
+builder.add_edge(START, "a")
+builder.add_edge(START, "b")
+builder.add_edge(["a", "b"], "c")
+builder.add_edge("c", END)
+joined = builder.compile()
+
+
+def ask(state):
+    return {"notes": [f"inside: {interrupt({'question': 'inside?'})}"]}
+
+
+asking = line(State, ("look", look), ("ask", ask))
+deep = line(State, ("plan", plan), ("asking", asking), ("book", book))
+
+
+def left(state):
+    return {"seen": [interrupt("left?")]}
+
+
+def right(state):
+    return {"seen": [interrupt("right?")]}
+
+
+builder = StateGraph(Counts)
+for each in (left, right):
+    builder.add_node(each.__name__, each)
+    builder.add_edge(START, each.__name__)
+    builder.add_edge(each.__name__, END)
+two = builder.compile()
