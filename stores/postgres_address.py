@@ -75,6 +75,15 @@ def is_postgres(url: str) -> bool:
     return _URI.match(url) is not None or _KEYWORDS.match(url) is not None
 
 
+def named_by(environ: Mapping[str, str]) -> str | None:
+    """The database that libpq's variables name, as it may be shown; None where they name none. Needs no driver."""
+    if service := environ.get("PGSERVICE"):
+        return f"service={service}"
+    host, name = environ.get("PGHOST", ""), environ.get("PGDATABASE", "")
+    user = f"{environ['PGUSER']}@" if environ.get("PGUSER") else ""
+    return f"postgresql://{user}{host}/{name}" if host or name else None
+
+
 def address_of(url: str) -> Address:
     """Take a URL or connection string apart. Raises Unsupported, quoting nothing of it, where libpq cannot read it."""
     uri = _URI.fullmatch(url)

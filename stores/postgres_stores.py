@@ -51,6 +51,23 @@ def open_postgres(url: str, *, read_only: bool) -> Store:
         raise
 
 
+def offered(url: str) -> tuple[str, ...]:
+    """URLs, with their secrets, by which the database might be opened: its stores, else tables that may be a history.
+
+    Raises Unreachable.
+    """
+    from stores.table_postgres import proposed_in
+
+    address = address_of(url)
+    server = Server(address)
+    try:
+        tables = server.read(tables_of)
+        found = [address.choosing(schema=one.schema) for one in stores_in(tables)] or proposed_in(server, tables)
+    finally:
+        server.close()
+    return tuple(each.secret_url for each in found)
+
+
 def stores_in(tables: tuple[Table, ...]) -> tuple[Found, ...]:
     """Every store that a database holds, the one that programs without a schema would find first."""
     found = ((schema, kind_of(named), named) for schema, named in by_schema(tables).items())

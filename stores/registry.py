@@ -176,7 +176,14 @@ def _unknown(path: Path, tables: Tables, read_only: bool) -> Store:
 
 
 def proposals(path: str | Path) -> tuple[str, ...]:
-    """URLs by which tables of the file might be read as history, the likeliest first. Raises Unreachable, Corrupt."""
+    """URLs by which tables of the file might be read as history, the likeliest first. Raises Unreachable, Corrupt.
+
+    Of a database, also the schemas that hold stores; such a URL has the password in it.
+    """
+    if is_postgres(str(path)) and not Path(path).exists():
+        from stores.postgres_stores import offered
+
+        return offered(str(path))
     place = _absolute(str(path))
     return tuple(proposal.mapping.url(place) for proposal in _proposals(place, _tables_of(place)))
 

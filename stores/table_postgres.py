@@ -39,7 +39,7 @@ class PostgresTableStore(LookingOnly):
         self._server = server
         self._mapping = mapping
         self._columns = server.read(lambda db: columns_of(db, table, mapping.parts()))
-        self._url = _url(server.address, table.schema, mapping)
+        self._url = _mapped(server.address, table.schema, mapping).shown
         said = ", ".join(f"{part} = {column}" for part, column in {"table": mapping.table, **mapping.parts()}.items())
         self._notices = (f"Read as a table, by its columns: {said}. To choose others: {self._url}",) if proposed else ()
         self._read_only = read_only
@@ -153,7 +153,8 @@ def open_proposed(server: Server, tables: tuple[Table, ...], *, read_only: bool)
     if len(found) == 1 and found[0][1].sure:
         table, proposal = found[0]
         return PostgresTableStore(server, table, proposal.mapping, read_only=read_only, proposed=True)
-    urls = [shlex.quote(_url(address, table.schema, proposal.mapping)) for table, proposal in found[:_MOST]]
+    mapped = (_mapped(address, table.schema, proposal.mapping) for table, proposal in found[:_MOST])
+    urls = [shlex.quote(each.shown) for each in mapped]
     example = address.choosing(table="…", thread="…", id="…", parent="…", state="…").shown
     names = ", ".join(f"{table.schema}.{table.name}" for table in meant[:_MOST_TABLES]) or "none"
     raise Unsupported(
@@ -162,6 +163,13 @@ def open_proposed(server: Server, tables: tuple[Table, ...], *, read_only: bool)
         if urls
         else f"Say which columns hold them: {shlex.quote(example)}",
     )
+
+
+def proposed_in(server: Server, tables: tuple[Table, ...]) -> list[Address]:
+    """Every table that may be a history, each by a mapping that would read it."""
+    meant = tuple(table for table in tables if server.address.schema in (None, table.schema))
+    found = server.read(lambda db: _proposals(db, meant))
+    return [_mapped(server.address, table.schema, proposal.mapping) for table, proposal in found]
 
 
 def _proposals(db: Database, tables: tuple[Table, ...]) -> list[tuple[Table, Proposal]]:
@@ -197,8 +205,8 @@ def _no_such(unknown: NotFound) -> Iterator[None]:
         raise unknown from error
 
 
-def _url(address: Address, schema: str, mapping: TableMapping) -> str:
-    return address.choosing(schema=schema, table=mapping.table, **mapping.parts()).shown
+def _mapped(address: Address, schema: str, mapping: TableMapping) -> Address:
+    return address.choosing(schema=schema, table=mapping.table, **mapping.parts())
 
 
 def _start(after: str | None, limit: int) -> tuple[Value, ...]:

@@ -194,3 +194,12 @@ def test_a_file_too_large_to_be_read_from_end_to_end(monkeypatch: pytest.MonkeyP
     assert health.faults(path) == ()
     monkeypatch.setattr(health, "LONGEST_CHECK", 1000)
     assert health.faults(path) is None
+
+
+def test_the_stores_that_the_environment_names_are_told_without_their_passwords() -> None:
+    environ = {"TT_DEBUG_STORE": "postgresql://me:s3cret@db/app", "PGHOST": "db", "PGPASSWORD": "s3cret"}
+    told = [line for finding in machine_checkup.configured(environ) for line in finding.lines()]
+    assert "s3cret" not in "".join(told)
+    assert any("TT_DEBUG_STORE names postgresql://me:***@db/app" in line for line in told)
+    assert any("the PG* variables name postgresql://db/" in line for line in told)
+    assert list(machine_checkup.configured({})) == []

@@ -48,6 +48,16 @@ def test_files_the_configured_store_and_the_demo_are_offered(folder: Path) -> No
     assert offered[-1].url is None
 
 
+def test_the_database_of_the_pg_variables_is_offered(folder: Path) -> None:
+    named = [
+        choices(folder, {"PGHOST": "db", "PGDATABASE": "agents", "PGUSER": "me", "PGPASSWORD": "secret"})[0],
+        choices(folder, {"PGSERVICE": "prod"})[0],
+    ]
+    assert [choice.name for choice in named] == ["postgresql://me@db/agents", "service=prod"]
+    assert {choice.url for choice in named} == {"postgresql://"}
+    assert choices(folder, {"PGPASSWORD": "secret"})[0].name == "agent.db"
+
+
 def test_the_only_graph_of_langgraph_json_serves(folder: Path) -> None:
     config = folder / "langgraph.json"
     assert only_graph(config) is None

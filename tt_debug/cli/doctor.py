@@ -36,6 +36,7 @@ def doctor(front: Front, options: DoctorOptions) -> ExitCode:
 
     output, code = Output(options.as_json), ExitCode.OK
     found = [*machine_checkup.terminal(os.environ), *machine_checkup.installation(), *machine_checkup.own_files()]
+    found += machine_checkup.configured(os.environ)
     if options.store is not None:
         try:
             for finding in store_checkup.store(front, options.store):

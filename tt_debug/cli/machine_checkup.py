@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from stores.places import state_folder
+from stores.postgres_address import named_by
 from tt_debug import __version__, config
 from tt_debug.cli.findings import Finding
 from tt_debug.errors import UsageError
@@ -22,7 +23,10 @@ LIBRARIES: Final = (
     *("textual", "click", "orjson", "ormsgpack", "networkx", "deepdiff", "sqlite-utils", "pydantic", "zstandard"),
     "tree-sitter",
 )
-OPTIONAL: Final = ("langgraph", "langgraph-checkpoint-sqlite")
+OPTIONAL: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("langgraph", "langgraph-checkpoint-sqlite"), "--python names an environment that has it"),
+    "psycopg": "only PostgreSQL needs it: pip install 'tt-debug[postgres]'",
+}
 # Name → (first release that is known to fail, why).
 FAILING: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {
     "textual": ((9,), "the interface is made for 8"),
@@ -114,9 +118,9 @@ def installation() -> Iterator[Finding]:
         yield Finding("sqlite", "bad", f"{other} is a second SQLite library", "it breaks file locks: uninstall it")
     for name in LIBRARIES:
         yield _library(name, _version(name))
-    for name in OPTIONAL:
+    for name, remedy in OPTIONAL.items():
         version = _version(name)
-        advice = "" if version else f"not needed to look; --python names an environment that has {name}"
+        advice = "" if version else f"not needed to look at files; {remedy}"
         yield Finding("library", "ok", f"{name} {version or 'is not installed'}", advice)
 
 
@@ -141,6 +145,16 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def configured(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """The stores that the environment names; their passwords are not shown."""
+    from stores.registry import mask_password  # deferred, as the help imports this module: 10 ms
+
+    if url := environ.get("TT_DEBUG_STORE"):
+        yield Finding("store", "ok", f"TT_DEBUG_STORE names {mask_password(url)}", "`tt-debug` alone offers it")
+    if place := named_by(environ):
+        yield Finding("store", "ok", f"the PG* variables name {place}", "it opens as postgresql://")
 
 
 def own_files() -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from stores.errors import Unsupported
+from stores.postgres_address import OURS, named_by
 from stores.registry import mask_password, proposals
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.actions import bindings
@@ -66,13 +67,15 @@ class ProposalsRead(Message):
 
 def _mapped(url: str) -> tuple[str, str]:
     """The table of a mapping, and which of its columns holds what."""
-    parts = dict(parse_qsl(url.partition("?")[2]))
-    return parts.pop("table", "?"), " ".join(f"{part}={column}" for part, column in parts.items())
+    parts = {name: value for name, value in parse_qsl(url.partition("?")[2]) if name in OURS}  # the others are secret
+    return parts.pop("table", "every table"), " ".join(f"{part}={column}" for part, column in parts.items())
 
 
 def choices(folder: Path, environ: Mapping[str, str]) -> list[Choice]:
     """What can be opened from ``folder``, the demo last. Looks at names and sizes only; opens nothing."""
     found = [Choice(mask_password(url), "from TT_DEBUG_STORE", url)] if (url := environ.get("TT_DEBUG_STORE")) else []
+    if place := named_by(environ):
+        found.append(Choice(place, "from the PG* variables", "postgresql://"))
     graph = only_graph(folder / "langgraph.json")
     serves = f", resumes with graph {graph} of langgraph.json" if graph else ""
     files = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file())
