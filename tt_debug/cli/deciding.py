@@ -24,8 +24,8 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output, line_width
 from tt_debug.cli.tables import Column, clock, prompt_text
+from tt_debug.session.answers import decisions
 from tt_debug.session.hiding import hidden_question
-from tt_debug.session.operating import decisions
 from tt_debug.session.records import Record, timestamp
 from tt_debug.shell import argument, word
 
@@ -48,7 +48,7 @@ INBOX = (
 @looking_options
 @gathered(ApprovalsOptions)
 def inbox(front: Front, options: ApprovalsOptions) -> ExitCode:
-    """Everything that waits for a person: questions, and runs to be decided about."""
+    """Everything that waits for a person: questions, runs on hold."""
     output, hiding = Output(options.as_json), front.hiding(options.reveal)
     with front.looking(options.store) as session:
         found = tuple(hidden_question(asked, hiding) for asked in session.operations.inbox(options.thread))
@@ -91,7 +91,10 @@ def _record(asked: Approval) -> Record:
 @writing_options
 @gathered(ResolveOptions)
 def resolve(front: Front, options: ResolveOptions) -> ExitCode:
-    """Decide about a run that is held or has failed; running stays with resume or a worker."""
+    """Decide about a run that is held or has failed.
+
+    Running stays with resume or a worker.
+    """
     who = options.by or os_user()
     with front.writing(options.wanted()) as session:
         if not session.operations.is_case(options.id):
@@ -117,7 +120,10 @@ class RetryOptions(Target):
 @writing_options
 @gathered(RetryOptions)
 def retry(front: Front, options: RetryOptions) -> ExitCode:
-    """Let a failed, paused or crashed run go on: RUN is its id, the beginning of that, or its thread."""
+    """Let a failed, paused or crashed run go on.
+
+    RUN is its id, the beginning of that, or its thread.
+    """
     who = options.decided_by or os_user()
     with front.writing(options.wanted()) as session:
         run = session.operations.retry(options.run, who)

@@ -66,7 +66,7 @@ class EffectsOptions(Target):
 @looking_options
 @gathered(EffectsOptions)
 def effects(front: Front, options: EffectsOptions) -> ExitCode:
-    """What runs asked of the world outside: called once, or given from the record."""
+    """What runs asked of the world, called or from the record."""
     output, hiding = Output(options.as_json), front.hiding(options.reveal)
     with front.looking(options.store) as session:
         if options.thread is not None:

@@ -58,9 +58,10 @@ sweeping_options = together(
     click.option(
         "--mode",
         type=click.Choice(MODES),
+        metavar="MODE",
         default="log_only",
         show_default=True,
-        help="What a sweep does: nothing, tell and remember, ask, act.",
+        help="What a sweep does: off, log_only, confirm, auto.",
     ),
     click.option(
         "--every", type=click.FloatRange(0.1, 3600), default=10.0, metavar="S", help="Seconds between sweeps."
@@ -77,7 +78,9 @@ sweeping_options = together(
 @writing_options
 @gathered(RecoverOptions)
 def recover(front: Front, options: RecoverOptions) -> ExitCode:
-    """Runs that nobody works on any more: what was found, and what would be done.
+    """Go on with runs that nobody works on any more.
+
+    Says what was found and what would be done.
 
     With --yes it is done now. With --watch a sweep looks every few seconds, and does as --mode says.
     """
@@ -199,7 +202,9 @@ class _Sweeps:
 @writing_options
 @gathered(WorkerOptions)
 def worker(front: Front, options: WorkerOptions) -> ExitCode:
-    """Run what was answered, retried or decided, until Ctrl-C; and sweep for runs that nobody works on.
+    """Run what was answered, retried or decided, until Ctrl-C.
+
+    It also sweeps for runs that nobody works on.
 
     Runs one at a time; start several workers for more. A run just begun elsewhere is left to whoever began it.
     """

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from stores.errors import Conflict, StoreError
-from stores.making import create_native, place_of
 from stores.model import Value
 from tt_debug.cli import batch
 from tt_debug.cli.exits import ExitCode, narrate, report
@@ -100,6 +99,8 @@ def run(front: Front, options: RunOptions) -> ExitCode:
     Makes the store when there is no such file yet, after you agreed. With --inputs again: what is done stays, what
     stopped goes on.
     """
+    from stores.making import create_native, place_of  # opens databases, which --help does not
+
     requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
     place = place_of(options.store)
     is_new = place.is_new and not options.read_only
@@ -124,6 +125,8 @@ def _place_to_plan(is_new: bool) -> Iterator[str | None]:
     if not is_new:
         yield None
         return
+    from stores.making import create_native
+
     with tempfile.TemporaryDirectory(prefix="tt-debug-") as folder:
         place = Path(folder) / "new.sqlite"
         create_native(place)

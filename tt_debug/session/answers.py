@@ -165,3 +165,11 @@ def _mapping(value: Value) -> Mapping[str, Value]:
 def _actions(prompt: Value) -> int:
     requests = prompt.get("action_requests") if isinstance(prompt, Mapping) else None
     return len(requests) if isinstance(requests, list) else 0
+
+
+def decisions(asked: Approval) -> tuple[str, ...]:
+    """What a case may be decided as; empty where it does not say."""
+    schema = asked.schema or {}
+    properties = schema.get("properties")
+    enum = properties["as"].get("enum") if isinstance(properties, dict) and "as" in properties else schema.get("enum")
+    return tuple(str(word) for word in enum) if isinstance(enum, list) else ()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from stores.model import Capability, Header, Page, Ref, ThreadInfo
 from stores.protocol import Store
 from tt_debug.session import owners
-from tt_debug.session.journal import Journal
 from tt_debug.session.thread_view import ThreadView
+
+if TYPE_CHECKING:
+    from tt_debug.session.journal import Journal
 
 PAGE = 500
 LARGEST_PAGE = 16_000

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
 from stores.model import Status
@@ -19,10 +19,12 @@ from tt_debug.engine import recover, recovery
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
-from tt_debug.session import asking
-from tt_debug.session.journal import Journal
+from tt_debug.session.answers import decisions
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import OnEvent, RunResult
+
+if TYPE_CHECKING:
+    from tt_debug.session.journal import Journal
 
 Mode = Literal["off", "log_only", "confirm", "auto"]
 MODES: Final[tuple[Mode, ...]] = ("off", "log_only", "confirm", "auto")
@@ -57,6 +59,8 @@ class Operations:
 
     def inbox(self, thread: str | None = None) -> tuple[Approval, ...]:
         """Everything that waits for a person, oldest first: questions, and decisions about runs."""
+        from tt_debug.session import asking  # opens the journal's file, which listing the modes does not need
+
         found = asking.approvals(self._any_store, self._journal, thread)
         if isinstance(self._any_store, RunStore):
             found = (*found, *self._any_store.cases(thread))
@@ -202,14 +206,6 @@ class Operations:
     def _check_writable(self, what: str) -> None:
         if self._any_store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self._any_store.info.url} is open for reading only")
-
-
-def decisions(asked: Approval) -> tuple[str, ...]:
-    """What a case may be decided as; empty where it does not say."""
-    schema = asked.schema or {}
-    properties = schema.get("properties")
-    enum = properties["as"].get("enum") if isinstance(properties, dict) and "as" in properties else schema.get("enum")
-    return tuple(str(word) for word in enum) if isinstance(enum, list) else ()
 
 
 def needs_attention(store: Store) -> int:
