@@ -12,6 +12,7 @@ import pytest
 from stores.errors import Conflict, NotFound
 from stores.model import Value
 from tests.engine.graph_threads import AGENTS, started, stored_log
+from tests.stores.handmade import Row, Wrote, ext, handmade, uuid
 from tests.stores.langgraph_files import CURRENT, unpack
 from tt_debug.errors import UsageError, WaitingForAnswer
 from tt_debug.session.plans import GraphTarget, RunRequest, RunResult
@@ -98,3 +99,17 @@ def test_a_plan_names_what_runs_and_not_what_has_finished(tmp_path: Path) -> Non
     assert node == "boom"
     replayed = session.plan(RunRequest("replay", session.resolve("hitl-resumed@1")))
     assert replayed.nodes == ("approve", "audit")
+
+
+def test_a_plan_names_what_langgraph_imports_to_read_the_state(tmp_path: Path) -> None:
+    state = {"x": ext(0, "os", "mkdir", str(tmp_path / "no")), "when": ext(0, "decimal", "Decimal", "1"), "n": 1}
+    rows = [
+        Row(uuid(1), None, state, next=["a"]),
+        Row(uuid(1), None, {"n": 1}, next=["a"], thread="plain"),
+    ]
+    path = handmade(tmp_path / "q.sqlite", rows, [Wrote(uuid(1), "task", "y", ext(2, "ghost", "Rec", {"v": 1}))])
+    session = Session.open(str(path), graph=GraphTarget("agent:graph"))
+    plan = session.plan(RunRequest("resume", session.resolve("t")))
+    assert "LangGraph imports and calls what the stored state names: os.mkdir, ghost.Rec" in plan.notes
+    assert session.plan(RunRequest("resume", session.resolve("plain"))).notes == ()
+    assert not (tmp_path / "no").exists()

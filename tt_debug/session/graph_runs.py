@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from stores.errors import NotFound
-from stores.model import Header, Ref, Status, Value
+from stores.model import Checkpoint, Header, Ref, Status, Value
 from stores.protocol import Store
 from stores.runs import Approval
 from tt_debug.engine.events import Event
@@ -18,7 +18,7 @@ from tt_debug.engine.graph import GraphJob, describe_graph, interpreter, run_gra
 from tt_debug.engine.graph_fingerprint import differences
 from tt_debug.engine.graph_place import path_of
 from tt_debug.errors import GraphChanged, UsageError, WaitingForAnswer
-from tt_debug.session import asking, forking, heads
+from tt_debug.session import asking, forking, heads, revival
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import newest_headers, open_view
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
@@ -44,7 +44,8 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
     answers = () if replay else tuple(open_answers(store, journal, request))
     goes_on = any(child.thread == header.ref.thread for child in view.children(header.ref))
     # A replay leaves the results behind where the thread went on from them.
-    finished = [] if replay and goes_on else _finished(store, header)
+    checkpoint = store.load(header.ref)
+    finished = [] if replay and goes_on else _finished(checkpoint)
     return RunPlan(
         title=f"{'Replay' if replay else 'Resume'} {thread} with {target.graph}",
         request=replace(request, graph=target),
@@ -55,7 +56,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
         stops=stops(request),
         calls=("every node that runs makes its model and tool calls again, for real",),
-        notes=_notes(request, thread, answers, finished),
+        notes=_notes(request, thread, answers, finished, revival.note_of(checkpoint)),
         code=f"{target.graph} in {interpreter(target)}",
     )
 
@@ -154,10 +155,10 @@ def replayed(view: ThreadView, ref: Ref) -> Header:
     return header
 
 
-def _finished(store: Store, header: Header) -> list[str]:
+def _finished(checkpoint: Checkpoint) -> list[str]:
     """The nodes of the step's tasks whose results are stored: LangGraph runs only the others."""
-    due = set(header.next)
-    return [task.node for task in store.load(header.ref).tasks if task.status == Status.DONE and task.node in due]
+    due = set(checkpoint.header.next)
+    return [task.node for task in checkpoint.tasks if task.status == Status.DONE and task.node in due]
 
 
 def open_answers(store: Store, journal: Journal, request: RunRequest) -> list[tuple[str, Value]]:
@@ -199,9 +200,14 @@ def stops(request: RunRequest) -> str:
 
 
 def _notes(
-    request: RunRequest, thread: str, answers: tuple[tuple[str, Value], ...], finished: list[str]
+    request: RunRequest,
+    thread: str,
+    answers: tuple[tuple[str, Value], ...],
+    finished: list[str],
+    revived: str | None,
 ) -> tuple[str, ...]:
-    notes = [f"{node} has finished and keeps its results" for node in dict.fromkeys(finished)]
+    notes = [revived] if revived else []
+    notes += [f"{node} has finished and keeps its results" for node in dict.fromkeys(finished)]
     if request.action == "replay" and request.ref is not None:
         notes.append(f"on the new thread {thread!r}; {request.ref.thread!r} stays as it is")
     notes += [f"hands the recorded answer to question {ident}" for ident, _ in answers]
