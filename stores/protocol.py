@@ -85,8 +85,8 @@ class Writer(Protocol):
         """Append a copy of ``base`` with ``changes`` applied as the head of ``thread``; the base stays as it is.
 
         ``thread`` is new (source "fork"), or the base's own: then it is an edit (source "edit" where the store is
-        ours, "fork" or "update" in a foreign one) and becomes the head its application goes on from. A RunStore
-        takes it at the head only, so that of two edits of the same state one is refused: Conflict.
+        ours, "fork" or "update" in a foreign one) and becomes the head its application goes on from. It is
+        taken at the head only, so that of two edits of the same state one is refused: Conflict.
         The new checkpoint keeps the base's ``next``. ``keep_results`` (LangGraph only, in a new thread) keeps what the
         tasks of the base's own superstep have done: where the base has children, and with ``changes``, where they
         would start anew otherwise. Raises NotFound, Conflict when a new ``thread`` exists, Invalid when a change does

@@ -187,7 +187,7 @@ def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:
         head=header.ref if row.head is not None else None,
         step=header.step,
         status=header.status,
-        updated=ids.time_of(row.newest.id) or header.created,
+        updated=ids.time_of(row.latest) or header.created,
         last_node=header.nodes[-1] if header.nodes else None,
         meta=header.meta,
     )

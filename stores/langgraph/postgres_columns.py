@@ -23,7 +23,7 @@ _CATALOG: Final = b"""
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         AND a.attgenerated = ''
-    WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname = %s GROUP BY 1
+    WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p') AND n.nspname = %s GROUP BY 1
 """
 _WRITES: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "blob"})
 _BLOBS: Final = frozenset({"thread_id", "checkpoint_ns", "channel", "type", "blob"})

@@ -13,6 +13,7 @@ from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt
 from stores.langgraph.collisions import Versions
 from stores.langgraph.postgres_columns import Columns
+from stores.langgraph.postgres_listing import listing
 from stores.langgraph.rows import MISSING_BLOB, Blob, CheckpointRow, WriteRow, is_control, loads, mapping
 from stores.langgraph.skeleton import Key
 from stores.langgraph.tables import Place, ThreadRow
@@ -20,8 +21,6 @@ from stores.model import Ref, Value
 from stores.postgres import Database
 
 _ALL: Final = "unnest(%s::text[], %s::text[], %s::text[])"
-# The number of the transaction that stored a row, all 64 bits of it: a row shows the lower 32.
-_WRITTEN: Final = "(s.next - ((s.next - {0}.xmin::text::bigint) & 4294967295))"
 # Before langgraph 0.5 pending Sends are read from what the parent's tasks wrote, whatever the row says.
 _CONTENT: Final = "CASE WHEN c.checkpoint -> 'v' < '4' THEN c.checkpoint - 'pending_sends' ELSE c.checkpoint END"
 _LARGE: Final = 4096
@@ -67,7 +66,7 @@ class PostgresTables:
 
     def threads(self, after: Place | None, limit: int) -> list[ThreadRow]:
         """As `Tables.threads`: each thread is found from the one before it in the index, its rows are not visited."""
-        listed = self.rows(*self._listing(after, limit))
+        listed = self.rows(*listing(self.columns, after, limit))
         counted: dict[str, list[tuple[str, int, str]]] = {}
         question = (
             f"SELECT c.thread_id, c.checkpoint_ns, count(*), max({self.columns.id}) FROM {self.columns.checkpoints} c "
@@ -81,33 +80,12 @@ class PostgresTables:
         head = next((newest for ns, _, newest in counted if ns == ""), None)
         # The namespace by which a thread is listed, so that its place in the listing stays the same.
         newest = Key(head, "") if head is not None else max(Key(id, ns) for ns, _, id in counted)
-        return ThreadRow(thread, sum(count for _, count, _ in counted), newest, head, written)
-
-    def _listing(self, after: Place | None, limit: int) -> tuple[str, *tuple[object, ...]]:
-        source, id = self.columns.checkpoints, self.columns.id
-        newest = f"SELECT {id} AS id, c.xmin FROM {source} c WHERE c.thread_id = n.thread_id"
-        order = f"ORDER BY c.checkpoint_ns DESC{'' if self.columns.is_shallow else ', c.checkpoint_id DESC'} LIMIT 1"
-        further = '(l.written, l.id COLLATE "C", l.thread_id COLLATE "C") < (%s, %s, %s)' if after else "true"
-        question = f"""
-            WITH RECURSIVE n(thread_id) AS (
-                (SELECT c.thread_id FROM {source} c ORDER BY c.thread_id LIMIT 1) UNION ALL
-                SELECT (SELECT c.thread_id FROM {source} c WHERE c.thread_id > n.thread_id
-                        ORDER BY c.thread_id LIMIT 1) FROM n WHERE n.thread_id IS NOT NULL),
-            s(next) AS (SELECT txid_snapshot_xmax(txid_current_snapshot())),
-            l AS (
-                SELECT n.thread_id, coalesce(r.id, o.id) AS id,
-                       coalesce({_WRITTEN.format("r")}, {_WRITTEN.format("o")}) AS written
-                FROM n CROSS JOIN s
-                LEFT JOIN LATERAL ({newest} AND c.checkpoint_ns = '' {order}) r ON true
-                LEFT JOIN LATERAL ({newest} AND r.id IS NULL {order}) o ON true
-                WHERE n.thread_id IS NOT NULL)
-            SELECT l.thread_id, l.id, l.written FROM l WHERE {further}
-            ORDER BY l.written DESC, l.id COLLATE "C" DESC, l.thread_id COLLATE "C" DESC LIMIT %s"""
-        return (question, *(after or ()), limit)
+        latest = max(id for _, _, id in counted)
+        return ThreadRow(thread, sum(count for _, count, _ in counted), newest, head, written, latest)
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """As `Tables.newest`, of the threads that were written last."""
-        listed = [thread for thread, *_ in self.rows(*self._listing(None, limit))]
+        listed = [thread for thread, *_ in self.rows(*listing(self.columns, None, limit))]
         question = (
             f"SELECT c.thread_id, c.checkpoint_ns, max({self.columns.id}) FROM {self.columns.checkpoints} c "
             f"WHERE c.thread_id = ANY(%s) GROUP BY 1, 2"

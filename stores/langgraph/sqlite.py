@@ -14,6 +14,7 @@ from typing import TypeVar
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
 from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
+from stores.langgraph.sqlite_writing import SqliteWriting
 from stores.langgraph.tables import Tables, WritableTables
 from stores.model import Capability, StoreInfo
 from stores.salvaging import SalvagingReader
@@ -73,6 +74,6 @@ class LangGraphStore(LangGraphBase):
         writing = open_writing(self._path, foreign_lock(self._path))
         try:
             with writing.transaction() as db:
-                yield SqliteTables.of(db, self._seal)
+                yield SqliteWriting.of(db, self._seal)
         finally:
             writing.close()

@@ -8,12 +8,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
 from stores.langgraph.collisions import Versions
-from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
 from stores.langgraph.skeleton import Key
 from stores.langgraph.tables import Place, ThreadRow, recognises
@@ -39,9 +38,9 @@ class SqliteTables:
     seal: Seal | None = None
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, seal: Seal | None = None) -> SqliteTables:
+    def of(cls, db: sqlite3.Connection, seal: Seal | None = None) -> Self:
         """The tables of an open file; ``seal`` opens what is encrypted. Raises Unsupported when they are others."""
-        names = {table: _columns(db, table) for table in ("checkpoints", "writes")}
+        names = {table: columns_of(db, table) for table in ("checkpoints", "writes")}
         if not recognises(names):
             raise Unsupported("no LangGraph tables here", hint="Give a file written by LangGraph's SqliteSaver.")
         found, writes = names["checkpoints"], names["writes"]
@@ -82,7 +81,7 @@ class SqliteTables:
         )
         found: dict[str, ThreadRow] = {}
         for thread, ns, count, newest, written in filter(_is_text, self.db.execute(question)):
-            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written)
+            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written, newest)
             before = found.get(thread)
             if before is not None:
                 row = ThreadRow(
@@ -91,6 +90,7 @@ class SqliteTables:
                     max(before.newest, row.newest),
                     before.head or row.head,
                     max(before.written, written),
+                    max(before.latest, newest),
                 )
             found[thread] = row
         rows = sorted(found.values(), key=lambda row: row.place, reverse=True)
@@ -197,61 +197,6 @@ class SqliteTables:
         found = self.db.execute(question, (thread, ns, task)).fetchone()
         return found[0] if found else None
 
-    # --- appending
-
-    def exists(self, thread: str) -> bool:
-        """Whether anything is stored under this name; writes may be there before their checkpoint."""
-        tables = ("checkpoints", "writes") if self.has_writes else ("checkpoints",)
-        return any(
-            self.db.execute(f"SELECT 1 FROM {name} WHERE thread_id = ? LIMIT 1", (thread,)).fetchone()
-            for name in tables
-        )
-
-    def highest_count(self, thread: str) -> int:
-        """0: a row holds its values itself."""
-        return 0
-
-    def insert(self, thread: str, row: CheckpointRow) -> None:
-        """Append one checkpoint, encrypted if it was. A row of the same id is sqlite3's IntegrityError."""
-        kind, blob = row.type, row.blob
-        if row.sealed and self.seal is not None and kind is not None and blob is not None:
-            kind, blob = self.seal.close(kind, blob)
-        named = {
-            "thread_id": thread,
-            self.ns: row.ns,
-            self.id: row.id,
-            self.parent: row.parent,
-            self.type: kind,
-            "checkpoint": blob,
-            "metadata": row.metadata,
-        }
-        # What langgraph 0.1 had no column for is a literal here.
-        columns = {name: value for name, value in named.items() if not name.startswith("'")}
-        marks = ", ".join("?" * len(columns))
-        self.db.execute(f"INSERT INTO checkpoints ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
-
-    def copy(self, thread: str, to: str, plan: CopyPlan) -> None:
-        """As `WritableTables.copy`."""
-        copied = self._copying("checkpoints")
-        for key in plan.rows:
-            self.db.execute(copied, (to, thread, key.ns, key.id))
-        if not self.has_writes:
-            return
-        copied = self._copying("writes")
-        for key in plan.checkpoints:
-            without = plan.left_out.get(key, frozenset())
-            if without is not None:
-                more = f" AND task_id NOT IN ({', '.join('?' * len(without))})" if without else ""
-                self.db.execute(f"{copied}{more}", (to, thread, key.ns, key.id, *without))
-
-    def _copying(self, table: str) -> str:
-        # Every column there is, so that one a later release adds comes along.
-        names = ", ".join(f'"{name}"' for name in sorted(_columns(self.db, table)) if name != "thread_id")
-        return (
-            f"INSERT INTO {table} (thread_id, {names}) SELECT ?, {names} FROM {table} "
-            f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
-        )
-
 
 def _is_text(row: Sequence[object]) -> bool:
     """Whether the texts of a row are valid ones, which can be asked for."""
@@ -266,7 +211,8 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+def columns_of(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The names of a table's columns; none where there is no such table."""
     return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
 
 

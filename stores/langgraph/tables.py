@@ -25,9 +25,10 @@ class Place(NamedTuple):
 
 
 class ThreadRow(NamedTuple):
-    """One thread by its ids alone: how many checkpoints, the newest of all and the newest of the root graph.
+    """One thread by its ids alone: how many checkpoints, the one it is listed by, and the newest of the root graph.
 
-    ``written`` counts up with every row that is stored: a copied thread is new although its ids are not.
+    ``written`` counts up with every row that is stored: a copied thread is new although its ids are not. ``latest`` is
+    the greatest id in any namespace.
     """
 
     thread: str
@@ -35,6 +36,7 @@ class ThreadRow(NamedTuple):
     newest: Key
     head: str | None
     written: int
+    latest: str
 
     @property
     def place(self) -> Place:

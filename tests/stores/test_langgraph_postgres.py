@@ -257,6 +257,36 @@ def test_pages_of_threads_join_to_the_whole_with_the_newest_write_first(database
     store.close()
 
 
+def test_long_texts_in_rows_are_read_for_the_state_alone(database: str) -> None:
+    load(CURRENT, database)
+    long = "Łódź " * 4000
+    with psycopg.connect(database, autocommit=True) as db:
+        values = "jsonb_set(checkpoint, '{channel_values,memo}', to_jsonb(%s::text))"
+        versions = f"jsonb_set({values}, '{{channel_versions,memo}}', '\"7\"')"
+        own = "thread_id = 'hitl-waiting'"
+        db.execute(f"UPDATE checkpoints SET checkpoint = {versions} WHERE {own}".encode(), (long,))
+    store = opened(database)
+    plain = opened(database)
+    headers = store.headers("hitl-waiting").items
+    assert [one.next for one in headers] == [("approve", "audit"), ("prepare",), ("__start__",)]
+    assert all(one.size is not None and one.size > 200 and one.problem is None for one in headers)
+    assert plain.load(headers[0].ref).state == {"amount": 1200, "log": ["prepare 1200"], "memo": long}
+    assert plain.load(headers[0].ref).header == headers[0]
+    store.close()
+    plain.close()
+
+
+def test_a_lost_connection_costs_a_notice_and_no_answer(database: str) -> None:
+    load(CURRENT, database)
+    store = opened(database)
+    before = store.threads()
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tt-debug'")
+    assert store.threads() == before
+    assert any("connection was lost" in notice for notice in store.info.notices)
+    store.close()
+
+
 # --- rights
 
 

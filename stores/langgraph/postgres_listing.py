@@ -1,0 +1,42 @@
+"""The question for the threads of a PostgreSQL store, newest write first, without visiting the rows of any.
+
+Owns that one question; refuses to ask it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stores.langgraph.postgres_columns import Columns
+from stores.langgraph.tables import Place
+
+# The number of the transaction that stored a row, all 64 bits of it: a row shows the lower 32.
+_WRITTEN: Final = "(s.next - ((s.next - {0}.xmin::text::bigint) & 4294967295))"
+
+
+def listing(columns: Columns, after: Place | None, limit: int) -> tuple[str, *tuple[object, ...]]:
+    """The question with its parameters, for (thread, newest id, written).
+
+    Each thread is found from the one before it in the primary key's index, and its newest row in the root graph by
+    the same index: two look-ups a thread, however many checkpoints it has. Threads without any there come by another.
+    """
+    source, id = columns.checkpoints, columns.id
+    newest = f"SELECT {id} AS id, c.xmin FROM {source} c WHERE c.thread_id = n.thread_id"
+    order = f"ORDER BY c.checkpoint_ns DESC{'' if columns.is_shallow else ', c.checkpoint_id DESC'} LIMIT 1"
+    further = '(l.written, l.id COLLATE "C", l.thread_id COLLATE "C") < (%s, %s, %s)' if after else "true"
+    question = f"""
+        WITH RECURSIVE n(thread_id) AS (
+            (SELECT c.thread_id FROM {source} c ORDER BY c.thread_id LIMIT 1) UNION ALL
+            SELECT (SELECT c.thread_id FROM {source} c WHERE c.thread_id > n.thread_id
+                    ORDER BY c.thread_id LIMIT 1) FROM n WHERE n.thread_id IS NOT NULL),
+        s(next) AS (SELECT txid_snapshot_xmax(txid_current_snapshot())),
+        l AS (
+            SELECT n.thread_id, coalesce(r.id, o.id) AS id,
+                   coalesce({_WRITTEN.format("r")}, {_WRITTEN.format("o")}) AS written
+            FROM n CROSS JOIN s
+            LEFT JOIN LATERAL ({newest} AND c.checkpoint_ns = '' {order}) r ON true
+            LEFT JOIN LATERAL ({newest} AND r.id IS NULL {order}) o ON true
+            WHERE n.thread_id IS NOT NULL)
+        SELECT l.thread_id, l.id, l.written FROM l WHERE {further}
+        ORDER BY l.written DESC, l.id COLLATE "C" DESC, l.thread_id COLLATE "C" DESC LIMIT %s"""
+    return (question, *(after or ()), limit)
