@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
@@ -135,10 +135,7 @@ class ApprovalsScreen(BaseScreen):
     def _highlighted(self) -> None:
         self._show_request()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Wrapped lines follow the width."""
-        self.call_after_refresh(self._show_request)
-
+    @on(Panel.Resized, "#request")
     def _show_request(self) -> None:
         panel = self.query_one("#request", Panel)
         row = self.query_one(ApprovalsView).current

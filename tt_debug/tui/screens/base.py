@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from stores.errors import Unreachable
@@ -46,6 +47,8 @@ class BaseScreen(CopyingActions):
 
     raised: Collection[str] = ()
     """Ids of actions that come first in the key bar just now."""
+
+    _had_focus: Widget | None = None
 
     running: bool = False
     """Whether a run that was started on this screen is active."""
@@ -139,7 +142,7 @@ class BaseScreen(CopyingActions):
         actions, plain = self.tt.actions, self.tt.glyphs.ascii
         disabled = [action.id for action in for_screen(self.WHERE, actions) if self.refusal(action) is not None]
         hints = key_hints(self.WHERE, disabled, self.raised, actions=actions, ascii_only=plain)
-        if len(self.app.screen_stack) <= 2:
+        if self in self.app.screen_stack[:2]:
             hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
         self.query_one("#keys", KeyBar).show(hints, self._last_hint())
 
@@ -197,6 +200,7 @@ class BaseScreen(CopyingActions):
 
     def on_descendant_focus(self) -> None:
         """The keys mean something else in a text field."""
+        self._had_focus = self.focused
         self.refresh_keys()
 
     def on_mount(self) -> None:
@@ -212,11 +216,18 @@ class BaseScreen(CopyingActions):
         """Below the least size one sentence stands instead of the screen."""
         small = event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT
         self.set_class(small, "-too-small")
+        if not small:
+            self.call_after_refresh(self._focus_again)
         if small:
             self.query_one("#too-small", Static).update(
                 f"tt-debug needs {MIN_WIDTH}×{MIN_HEIGHT}, this is {event.size.width}×{event.size.height}. "
                 "Make it larger, or use: tt-debug threads STORE"
             )
+
+    def _focus_again(self) -> None:
+        """Textual takes the focus from what has no room to be shown; where there is room again it goes back."""
+        if self.focused is None and self._had_focus is not None and self._had_focus.display:
+            self.set_focus(self._had_focus)
 
     def on_waiting(self, event: Waiting) -> None:
         """The title says that a store is locked for as long as it is."""

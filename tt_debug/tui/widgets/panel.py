@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.segment import Segment
+from textual import events
+from textual.message import Message
 
 from tt_debug.tui.rows.pieces import Line as Pieces
 from tt_debug.tui.widgets.row_view import RowView
@@ -14,12 +16,28 @@ class Panel(RowView):
     """Lines of pieces. ``keys`` says what each line stands for, so that `Opened` can be answered by the screen;
     ``empty`` is what stands there while there are none."""
 
+    class Resized(Message):
+        """Lines that were wrapped to its width are to be wrapped anew."""
+
+        def __init__(self, panel: Panel) -> None:
+            super().__init__()
+            self.panel = panel
+
+        @property
+        def control(self) -> Panel:
+            """The panel, for ``@on(Panel.Resized, "#id")``."""
+            return self.panel
+
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.empty = empty
         self._lines: tuple[Pieces, ...] = ()
         self.keys: tuple[object, ...] = ()
         self._headings: frozenset[int] = frozenset()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Tell the screen, which wraps."""
+        self.post_message(self.Resized(self))
 
     def show(
         self,
@@ -37,8 +55,9 @@ class Panel(RowView):
 
     @property
     def text_width(self) -> int:
-        """Cells for a line's text, inside the margins."""
-        return max(self.scrollable_content_region.width - 2, 20)
+        """Cells for a line's text, inside the margins. With room for a scrollbar, there or not: otherwise whether lines
+        wrap so that one is needed would depend on whether there was one before."""
+        return max(self.content_region.width - self.styles.scrollbar_size_vertical - 2, 20)
 
     def key(self, row: int) -> object:
         """What a line stands for, None when it stands for nothing."""

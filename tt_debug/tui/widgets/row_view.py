@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -102,6 +102,10 @@ class RowView(Inked, can_focus=True):
             self.post_message(self.Highlighted(self, self.cursor))
         self.call_after_refresh(self._show_cursor)
         self.refresh()
+
+    @on(events.Resize)
+    def _keep_cursor_in_view(self) -> None:
+        self.call_after_refresh(self._show_cursor)
 
     def _show_cursor(self) -> None:
         """Where it is by then: it may have moved since."""

@@ -1,0 +1,56 @@
+"""Making the terminal smaller, down to nothing, and large again: nothing breaks, and all looks as before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len, set_cell_size
+
+from tests.tui.conftest import screen_lines
+from tests.tui.scenes import SCENES, Stage
+from tt_debug.tui.app import TtDebugApp
+from tt_debug.tui.screens.base import MIN_HEIGHT, MIN_WIDTH
+
+OPEN = (
+    "home",
+    "thread-failed",
+    "edit",
+    "confirm",
+    "answer",
+    "copy",
+    "import",
+    "palette",
+    "help",
+    "pager",
+    "approvals",
+    "state-failed-read",
+)
+ON_THE_WAY = ((MIN_WIDTH, MIN_HEIGHT), (MIN_WIDTH - 1, MIN_HEIGHT - 1), (20, 5), (3, 2), (1, 1), (200, 60))
+
+
+def shown(app: TtDebugApp) -> list[str]:
+    """The screen without its last column, in which the thumb of a scrollbar may have moved by a part of a cell."""
+    return [set_cell_size(line, app.size.width - 1) for line in screen_lines(app)]
+
+
+@pytest.mark.parametrize("name", OPEN)
+async def test_down_to_nothing_and_back(name: str, tmp_path: Path) -> None:
+    scene = SCENES[name]
+    app = scene.app(tmp_path)
+    async with app.run_test(size=scene.sizes[0]) as pilot:
+        stage = Stage(pilot, [0.0])
+        await scene.drive(stage)
+        app.clear_notifications()
+        await stage.still()
+        before, focused = shown(app), app.focused
+        for size in ON_THE_WAY:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert {cell_len(line) for line in screen_lines(app)} <= {size[0]}
+        await pilot.resize_terminal(*scene.sizes[0])
+        await stage.still()
+        assert shown(app) == before
+        assert app.focused is focused
+    for gate in stage.gates:
+        gate.set()
