@@ -35,6 +35,7 @@ class ExportOptions(Target):
 
     thread: str
     format: str
+    bundle: Path | None
     reveal: bool
 
 
@@ -48,6 +49,12 @@ class ExportOptions(Target):
     metavar="FORM",
     help="jsonl (default); the graph as graphml, dot, mermaid or node-link.",
 )
+@click.option(
+    "--bundle",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.zip",
+    help="All of it in one new file, for a bug report: states, diffs, graph, versions.",
+)
 @reveal_option
 @click.option("--json", "as_json", is_flag=True, hidden=True)
 @click.option("--read-only", is_flag=True, hidden=True)
@@ -60,6 +67,13 @@ def export(front: Front, options: ExportOptions) -> ExitCode:
     """
     output = Output(as_json=True)
     with front.looking(options.store) as session:
+        if options.bundle is not None:
+            from tt_debug.cli.bundling import write_bundle
+
+            hiding = front.hiding(options.reveal)
+            write_bundle(session, options.thread, options.bundle, hiding, revealed=options.reveal)
+            narrate(f"wrote {options.bundle}")
+            return ExitCode.OK
         if options.format != "jsonl":
             output.text(_graph_lines(session, options))
             return ExitCode.OK
