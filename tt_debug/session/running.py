@@ -42,11 +42,12 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
 
         return server_runs.plan(store, journal, request)
     if Capability.FORK in store.info.capabilities:
-        from tt_debug.session import graph_edits, graph_runs
+        from tt_debug.session import graph_edits, graph_runs, step_preview
 
         if request.action == "update":
             return graph_edits.plan(store, journal, request, request.graph or code.graph)
-        return graph_runs.plan(store, journal, request, request.graph or code.graph)
+        found = graph_runs.plan(store, journal, request, request.graph or code.graph)
+        return step_preview.with_step(store, journal, found)
     raise Unsupported(f"nothing can run in a {store.info.kind} store", hint="it can be looked at and exported")
 
 
