@@ -154,6 +154,7 @@ class LangGraphBase(ABC):
                 forking.check_head()
                 forking.check_alive()
                 head = forking.edit(thread, changes, meta or {}, forking.newest)
+                forking.check_alone()
             elif changes and keep_results:
                 head = forking.to_edited_thread(thread, changes, meta or {})
             else:

@@ -136,6 +136,15 @@ class Forking:
                 hint="Look at what came since, or fork to a new thread.",
             )
 
+    def check_alone(self) -> None:
+        """After the edit: what the application stored since the head was looked at is not to be overtaken unseen."""
+        thread = self.reading.thread
+        if self.tables.count(thread)[0] != len(self.skeleton.parents) + 1:
+            raise Conflict(
+                f"thread {thread!r} was written to in this very moment: nothing was changed",
+                hint="Look at what came, then edit that.",
+            )
+
     def check_alive(self) -> None:
         """An edit in an inner namespace is only ever read while the task around it is open."""
         for ns, id in self._owners(self.base).items():

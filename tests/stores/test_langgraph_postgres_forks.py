@@ -16,6 +16,8 @@ from langgraph.types import Command
 
 from stores.errors import Conflict, Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph.postgres import LangGraphPostgresStore
+from stores.langgraph.postgres_writing import PostgresWriting
+from stores.langgraph.rows import CheckpointRow
 from stores.model import Change, Header, Opaque, Partial, Ref, Status
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
@@ -156,6 +158,24 @@ def test_of_many_edits_of_one_head_at_once_one_is_made(store: LangGraphPostgresS
         made = [id for id in pool.map(edit, range(10, 18)) if id]
     assert len(made) == 1
     assert store.head("t").id == made[0]
+
+
+def test_what_the_application_stores_meanwhile_is_not_overtaken(
+    store: LangGraphPostgresStore, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graphs.chain([])
+    record(database, graph, "t", {"log": [], "n": 0}, interrupt_before=["d"])
+    insert = PostgresWriting.insert
+
+    def and_meanwhile(self: PostgresWriting, thread: str, row: CheckpointRow) -> None:
+        run_on(database, graph, "t")
+        insert(self, thread, row)
+
+    head = store.head("t")
+    monkeypatch.setattr(PostgresWriting, "insert", and_meanwhile)
+    with pytest.raises(Conflict, match="in this very moment"):
+        store.fork(head, "t", [Change("change", ("n",), 3, 9)])
+    assert store.load(store.head("t")).state == {"log": list("abcdef"), "n": 6}
 
 
 def test_a_removed_channel_has_no_value(store: LangGraphPostgresStore, database: str) -> None:
