@@ -79,6 +79,7 @@ class ThreadBase(BaseScreen):
         self._rest: Timer | None = None
         self._slow: Timer | None = None
         self._asked: set[tuple[str, Ref]] = set()
+        self._known_notices = frozenset(store.session.info.notices)
 
     @property
     def session(self) -> Session:
@@ -130,6 +131,13 @@ class ThreadBase(BaseScreen):
         work = partial(read_thread, self.session, asked)
         loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
 
+    def _say_news(self) -> None:
+        """What has come up about the store since the screen was opened, such as a connection that was lost."""
+        for notice in self.session.info.notices:
+            if notice not in self._known_notices:
+                self.say(notice, severity="warning")
+        self._known_notices = frozenset(self.session.info.notices)
+
     def on_unmount(self) -> None:
         """Nobody waits for the rest."""
         if self.reading is not None:
@@ -171,6 +179,7 @@ class ThreadBase(BaseScreen):
         self.reading, self.read_so_far = None, 0
         self._take(event.reading, event.select)
         self.thread_was_read()
+        self._say_news()
         self.perform_after_reading()
 
     def _take(self, reading: Reading, select: Ref | None) -> None:

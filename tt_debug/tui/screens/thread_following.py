@@ -104,6 +104,7 @@ class ThreadFollowing(ThreadBase):
         self.details = details
         self._learn(RowFacts({details.ref: details.changed}, {}))
         self.show_details(details)
+        self._say_news()
 
     def _read_facts(self) -> None:
         graph = self.graph
