@@ -1,0 +1,108 @@
+"""Kill a run on a PostgreSQL store at its write points; the server frees its lock, and another process goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from stores import create_native, open_store
+from stores.ids import new_id
+from stores.model import NewCheckpoint, Ref
+from stores.protocol import RunStore
+from stores.run_locks import KeepsLocks
+from stores.runs import Run, RunStatus
+from tests.postgres import fresh_database, postgres_server
+from tt_debug.engine.child import run_child
+from tt_debug.engine.load import load_workflow
+from tt_debug.engine.worker import WorkflowJob
+
+__all__ = ["postgres_server"]
+
+pytestmark = pytest.mark.crash
+
+NODES = """
+def add(state, ctx):
+    return {"trail": [*state.get("trail", []), ctx.node]}
+"""
+FLOW = """
+workflow_id: pair
+version: "1"
+nodes:
+  - {id: one, type: python, run: "pair_nodes:add", next: two}
+  - {id: two, type: python, run: "pair_nodes:add", next: null}
+"""
+KILLS = (
+    "native.claimed#1",
+    "native.checkpoint-inserted#1",
+    "native.run-moved#2",
+    "postgres.begun#2",
+    "postgres.written#2",
+    "postgres.committed#2",
+    "run.node-returned#2",
+)
+
+
+@pytest.fixture(scope="module")
+def store_url(postgres_server: str) -> Iterator[str]:
+    with fresh_database(postgres_server) as url:
+        create_native(url)
+        yield url
+
+
+def opened(url: str) -> Any:
+    store = open_store(url, read_only=False)
+    assert isinstance(store, RunStore)
+    assert isinstance(store, KeepsLocks)
+    return store
+
+
+def start(url: str, folder: Path, name: str) -> None:
+    """A pending run of that name, on a thread of that name."""
+    (folder / "pair_nodes.py").write_text(NODES)
+    (folder / "pair.yaml").write_text(FLOW)
+    workflow = load_workflow(folder / "pair.yaml")
+    with closing(opened(url)) as store:
+        store.put_definition(workflow.definition())
+        first = NewCheckpoint(Ref(name, "", new_id(-1)), None, {}, "input", step=-1, next=(workflow.start,))
+        store.create_run(Run(name, name, workflow.hash), first)
+
+
+def work(url: str, folder: Path, name: str, **env: str) -> int:
+    """Run it in a child; its exit code."""
+    argv = [sys.executable, "-P", "-m", "tt_debug.engine.worker"]
+    job = asdict(WorkflowJob(url, name, folder=str(folder)))
+    return run_child(argv, job, lambda _line: None, {**os.environ, **env}).code
+
+
+def locks(url: str) -> int:
+    with psycopg.connect(url) as db:
+        row = db.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.parametrize("at", KILLS)
+def test_a_kill_at_a_write_point_changes_nothing_in_the_end(store_url: str, tmp_path: Path, at: str) -> None:
+    start(store_url, tmp_path, at)
+    points = str(tmp_path / "points")
+    assert work(store_url, tmp_path, at, TT_DEBUG_POINTS=points, TT_DEBUG_KILL_AT=at) == -9
+    while locks(store_url):
+        pass  # the server notices that the process is gone
+    with closing(opened(store_url)) as store:
+        history = [header.ref for header in store.headers(at).items]
+    assert work(store_url, tmp_path, at) == 0
+    with closing(opened(store_url)) as store:
+        assert store.run(at).status == RunStatus.COMPLETED
+        headers = store.headers(at).items
+        assert [header.ref for header in headers[-len(history) :]] == history
+        assert [header.nodes for header in headers] == [("two",), ("one",), ()]
+        assert store.load(store.head(at)).state == {"trail": ["one", "two"]}
+        assert sum(step.status == "completed" for step in store.steps(at)) == 2
