@@ -108,6 +108,28 @@ def test_an_unknown_outcome_is_resolved_by_hand(mail: Path, shell: Shell) -> Non
     assert shell("show", "m.db", "lost", "--path", "mail.sent").stdout.strip() == '"by hand"'
 
 
+def test_a_replay_from_the_record_and_a_verification(mail: Path, shell: Shell) -> None:
+    ended = shell.events("replay", "m.db", "done@-1", "--yes")[-1]
+    assert (ended["status"], ended["run"], "divergence" in ended) == ("done", "", False)
+    shell("replay", "m.db", "done@-1", "--mode", "verify", "--yes")
+    code = mail / "mail_nodes.py"
+    code.write_text(code.read_text().replace('return {"seen"', 'return {"was": 1, "seen"'))
+    events = shell.events("replay", "m.db", "done@-1", "--mode", "verify", "--yes", code=10)
+    assert events[-1]["divergence"] == {
+        "node": "look",
+        "step": 0,
+        "what": "output",
+        "recorded": {},
+        "replayed": {"was": 1},
+    }
+    told = shell("replay", "m.db", "done@-1", "--mode", "verify", "--yes", code=10)
+    assert "look, output: recorded {}, now {was: 1}" in told.stdout
+    assert "first divergence: output of look (step 0)" in told.stderr
+    shell("replay", "m.db", "done@-1", "--mode", "verify", "--to", "x", "--yes", code=2)
+    shell("replay", "m.db", "done@-1", "--mode", "live", "--allow", "never", "--yes", code=2)
+    assert world(mail) == ["look anna", "mail anna"]
+
+
 def test_a_plan_says_what_becomes_of_effects_on_record(mail: Path, shell: Shell) -> None:
     shell("fork", "m.db", "done@0", "--to", "aside")
     plan = shell("resume", "m.db", "aside", code=6).stdout

@@ -81,7 +81,7 @@ def test_until_step_and_the_rest(native: Session) -> None:
 
 def test_a_replay_runs_on_a_new_thread_and_leaves_the_old_one(native: Session) -> None:
     before = len(native.open_thread("trip-planner").line())
-    result, ran = _run(native, RunRequest("replay", native.resolve("trip-planner@19")))
+    result, ran = _run(native, RunRequest("replay", native.resolve("trip-planner@19"), mode="live"))
     assert (result.thread, ran) == ("trip-planner-fork-1", ["check_total", "write_summary"])
     assert len(native.open_thread("trip-planner").line()) == before
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
+from stores.effects import EffectClass
 from stores.model import Value
 from tt_debug.cli.completing import REF, THREAD, StoreName
 from tt_debug.cli.exits import ExitCode
@@ -177,6 +178,24 @@ graph_options = together(
 accepting_option = click.option(
     "--accept-graph", is_flag=True, help="For --graph: run it although it has changed since it last ran the thread."
 )
+
+
+class ClassList(click.ParamType):  # type: ignore[type-arg]
+    """Classes of effects, separated by commas."""
+
+    name = "classes"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Raises click.UsageError for a class that there is not."""
+        if isinstance(value, tuple):
+            return value
+        found = tuple(str(value).split(","))
+        for name in found:
+            if name not in EffectClass.ALL:
+                self.fail(f"there is no class {name!r} of effects, only {', '.join(EffectClass.ALL)}", param, ctx)
+        return found
+
+
 conflict_option = click.option(
     "--on-conflict",
     type=click.Choice(["new", "reuse", "skip"]),

@@ -122,6 +122,7 @@ def result_record(result: RunResult) -> Record:
         "head": result.head.id if result.head else None,
         "error": result.error,
         "notes": list(result.notes),
+        **({} if result.divergence is None else {"divergence": to_json(dict(result.divergence))}),
     }
 
 

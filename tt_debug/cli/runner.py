@@ -84,7 +84,10 @@ class Runner:
                     raise click.Abort from error
                 raise
             self._end(result)
-            return ExitCode.INTERRUPTED if interrupted() else code_for(result.status)
+            if interrupted():
+                return ExitCode.INTERRUPTED
+            verified = plan.request.mode == "verify" and result.divergence is not None
+            return ExitCode.DIFFERENCES if verified else code_for(result.status)
 
     def _tell(self, event: Event) -> None:
         """One event as it happens. The last one is held back until the session has confirmed how the run ended.
@@ -145,6 +148,9 @@ def _said(event: Event) -> tuple[str, str]:
         return _step(event), f"{node} started{again}"
     if event.kind == "step_finished":
         return _step(event), f"{node} done{_took(get('duration_ms'))}{_towards(get('next'))}"
+    if event.kind == "diverged":
+        then, now = (one_line(get(side), 100) for side in ("recorded", "replayed"))
+        return "differs", f"{node}, {get('what')}: recorded {then}, now {now}"
     if event.kind == "step_failed":
         wait = get("retry_in")
         then = f"; again in {human_duration(wait)}" if isinstance(wait, int | float) else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -19,6 +19,7 @@ from tt_debug.cli.front import Front
 from tt_debug.cli.inbox import os_user
 from tt_debug.cli.options import (
     FILE,
+    ClassList,
     JsonObject,
     JsonText,
     RunTarget,
@@ -246,7 +247,8 @@ class ReplayOptions(RunTarget):
 
     ref: str
     to: str | None
-    mode: str
+    mode: Literal["live", "recorded", "verify"] | None
+    allow: tuple[str, ...]
     until: str | None
     step: bool
 
@@ -256,10 +258,17 @@ class ReplayOptions(RunTarget):
 @ref_argument
 @click.option(
     "--mode",
-    type=click.Choice(["live"]),
-    default="live",
+    type=click.Choice(["recorded", "verify", "live"]),
     metavar="M",
-    help="live (default): nodes and model calls run again.",
+    help="recorded (default where effects are on record): nodes run, nothing is called. verify: to the first"
+    " divergence. live: everything is called again, on a new thread.",
+)
+@click.option(
+    "--allow",
+    metavar="CLASS,…",
+    type=ClassList(),
+    default=(),
+    help="For live: only effects of these classes may be called; another one fails its node.",
 )
 @click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
 @click.option("--until", metavar="NODE", help="Stop before NODE.")
@@ -270,9 +279,11 @@ class ReplayOptions(RunTarget):
 @running_options
 @gathered(ReplayOptions)
 def replay(front: Front, options: ReplayOptions) -> ExitCode:
-    """Run again from a checkpoint, on a new thread."""
+    """Run again from a checkpoint: from the record, or live on a new thread."""
     if options.step and options.until:
         raise UsageError("--step and --until exclude each other")
+    if options.mode in ("recorded", "verify") and (options.to or options.until or options.step or options.allow):
+        raise UsageError("--to, --until, --step and --allow belong to --mode live")
     with front.writing(options.wanted()) as session:
         request = RunRequest(
             "replay",
@@ -283,5 +294,7 @@ def replay(front: Front, options: ReplayOptions) -> ExitCode:
             workflow=options.workflow,
             graph=options.graph_target(),
             accept_graph=options.accept_graph,
+            mode=options.mode,
+            allow=options.allow,
         )
         return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)

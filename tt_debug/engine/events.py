@@ -9,6 +9,7 @@ Kinds and their fields (all have ``run``, ``thread`` and ``at``):
     step_failed    node, attempt, error, retry_in (seconds, or null when it is final)
     log            node, text               what the node said through ``ctx.log``
     output         stream, text             what the user's code printed
+    diverged       node, step, what (node, effects, output or next), recorded, replayed    of a replay
     waiting        node, approval, prompt, ns
     run_ended      status, head, error      always the last; status as in `stores.model.Status`,
                    or "lost": another process took the run over

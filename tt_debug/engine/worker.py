@@ -49,6 +49,7 @@ class WorkflowJob:
     single_step: bool = False
     folder: str | None = None
     linger: float = 5.0
+    replay: Mapping[str, Value] | None = None  # the fields of a `tt_debug.engine.replay.ReplayJob`: nothing is run then
     on_conflict: str | None = None
     allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
@@ -64,6 +65,7 @@ class RunEnd:
     status: str
     head: Ref | None
     error: str | None = None
+    diverged: Mapping[str, Value] | None = field(default=None, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -75,6 +77,7 @@ class _Listener:
     thread: str = ""
     head: Ref | None = None
     ended: RunEnd | None = None
+    diverged: Mapping[str, Value] | None = None
     refused: Mapping[str, Value] = field(default_factory=dict)
 
     def take(self, line: dict[str, Value]) -> None:
@@ -86,8 +89,17 @@ class _Listener:
         head = event.fields.get("checkpoint") or event.fields.get("base") or event.fields.get("head")
         if isinstance(head, str):
             self.head = Ref(self.thread, "", head)
+        if event.kind == "diverged":
+            self.diverged = event.fields
         if event.kind == "run_ended":
-            self.ended = RunEnd(event.run, event.thread, event.fields["status"], self.head, event.fields["error"])
+            self.ended = RunEnd(
+                event.run,
+                event.thread,
+                event.fields["status"],
+                self.head,
+                event.fields["error"],
+                diverged=self.diverged,
+            )
         self.on_event(event)
 
 
@@ -187,6 +199,9 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
     from tt_debug.engine.ownership import Heartbeat, claimed
     from tt_debug.engine.runner import Runner
 
+    if job.replay is not None:
+        _replay_here(job, tell)
+        return
     store = _executor(open_store(job.store_url, read_only=False), job.store_url)
     try:
         run = store.run(job.run_id)
@@ -208,6 +223,27 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
                 Runner(store.owned(mine.run_id, mine.token), passed, orders, around).go()
     finally:
         store.close()
+
+
+def _replay_here(job: WorkflowJob, tell: Callable[[Event], None]) -> None:
+    from stores.protocol import Writer
+    from stores.registry import open_store
+    from tt_debug.engine.load import load_body
+    from tt_debug.engine.nodes import look_beside
+    from tt_debug.engine.replay import Replay, ReplayJob
+
+    asked = ReplayJob(**dict(job.replay or {}))
+    store = _executor(open_store(job.store_url, read_only=True), job.store_url)
+    scratch = open_store(asked.scratch, read_only=False) if asked.scratch else None
+    try:
+        definition = store.definition(asked.definition)
+        look_beside(job.folder or (str(Path(definition.origin).parent) if definition.origin else None))
+        workflow = load_body(definition.body, definition.origin)
+        Replay(store, workflow, asked, tell).go(scratch if isinstance(scratch, Writer) else None)
+    finally:
+        store.close()
+        if scratch is not None:
+            scratch.close()
 
 
 def _executor(store: object, url: str) -> RunStore:

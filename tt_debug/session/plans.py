@@ -53,7 +53,9 @@ class RunRequest:
     ``single_step`` after one node. ``again`` is for a batch that is repeated: a thread that was started with this
     very input is gone on with, or left when it is done. ``on_conflict`` (`stores.effects.OnConflict`) says what to do
     where an effect on record meets another request; None stops there and asks. ``allow`` are the classes of effects
-    that a replay may call, all of them when empty.
+    that a replay may call, all of them when empty. ``mode`` of a replay: "live" calls everything again; "recorded" runs
+    the nodes and calls nothing, "verify" ends at the first divergence from the record; None is "recorded" where there
+    is a record, else "live".
     """
 
     action: Literal["run", "resume", "replay", "update"]
@@ -71,6 +73,7 @@ class RunRequest:
     again: bool = False
     edit: NodeEdit | None = None
     accept_graph: bool = False
+    mode: Literal["live", "recorded", "verify"] | None = None
     on_conflict: str | None = None
     allow: tuple[str, ...] = ()
 
@@ -151,6 +154,7 @@ class RunResult:
     """How a run ended. ``status`` as in `stores.model.Status`; ``head`` is the thread's newest checkpoint.
 
     ``notes`` are sentences: where what ran was not what was announced, or somebody else wrote meanwhile.
+    ``divergence`` is where a replay left the record: node, step, what, recorded, replayed.
     """
 
     run: str
@@ -160,3 +164,4 @@ class RunResult:
     error: str | None = None
     notes: tuple[str, ...] = ()
     updated: Updated | None = None
+    divergence: Mapping[str, Value] | None = None

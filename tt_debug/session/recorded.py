@@ -34,6 +34,18 @@ def ahead(store: RunStore, view: ThreadView, ref: Ref) -> tuple[Effect, ...]:
     return tuple(found.values())
 
 
+def business_id_of(store: RunStore, view: ThreadView, ref: Ref) -> str:
+    """Whose effects the line that ends at ``ref`` has."""
+    for place in reversed(view.line(ref)):
+        own = view.headers[place].meta.get("business_id")
+        if isinstance(own, str):
+            return own
+        for run in store.runs(place.thread):
+            if run.business_id is not None:
+                return run.business_id
+    return view.line(ref)[0].thread
+
+
 def told(plan: RunPlan, found: Sequence[Effect]) -> RunPlan:
     """The plan with what becomes of them."""
     differing = (effect for effect in found if effect.kind != EffectClass.REPEATABLE)

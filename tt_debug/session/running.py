@@ -37,6 +37,10 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
         from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
 
         return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
+    if request.mode in ("recorded", "verify"):
+        raise Unsupported(
+            f"a {store.info.kind} store has no record of effects to replay from", hint="replay --mode live runs again"
+        )
     if isinstance(store, ServerRuns):
         from tt_debug.session import server_runs
 

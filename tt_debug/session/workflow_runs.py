@@ -20,7 +20,7 @@ from tt_debug.engine.versions import NoWay, Way, way
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
-from tt_debug.session import asking, forking, heads, recorded, starting
+from tt_debug.session import asking, forking, heads, recorded, replays, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
@@ -57,6 +57,10 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
         request = replace(request, action="resume", ref=before.ref)
     ref = _required(request.ref)
     view = open_view(store, journal, ref.thread)
+    if request.action == "replay":
+        request = replays.with_mode(request, replays.mode_of(store, view, request))
+        if request.mode != "live":
+            return replays.plan(store, view, request)
     workflow, old = _workflow_for(store, view, ref, given)
     _check_until(workflow, request.until)
     replayed = request.action == "replay"
@@ -71,6 +75,8 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
 def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
     """Make the run durable, then hand it to a child process and wait for that."""
     request = plan.request
+    if request.action == "replay" and request.mode != "live":
+        return replays.execute(store, journal, plan, on_event)
     if request.action == "resume":
         run = _resume(store, plan)
     elif request.action == "run":
