@@ -51,3 +51,11 @@ twice = StateGraph(State)
 twice.add_node("both", ask_twice)
 twice.add_edge(START, "both")
 twice.add_edge("both", END)
+
+chain = StateGraph(State)
+for name in ("first", "second"):
+    chain.add_node(name, ask(name))
+chain.add_node("between", last)
+chain.add_edge(START, "first")
+chain.add_edge("first", "between")
+chain.add_edge("between", "second")
