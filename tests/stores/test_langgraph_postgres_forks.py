@@ -297,6 +297,64 @@ def test_a_delta_channel_is_the_same_in_every_kind_of_fork(
     assert frequency == 3 or isinstance(before, Partial)
 
 
+@pytest.mark.parametrize("changes", [(), (Change("change", ("n",), 2, 50),)])
+def test_a_fork_within_a_subgraph_goes_on_within_it(
+    store: LangGraphPostgresStore, database: str, changes: tuple[Change, ...]
+) -> None:
+    ran: list[str] = []
+    graph = graphs.nested(ran)
+    record(database, graph, "t", {"log": [], "n": 0})
+    original = rows_of(database, "t")
+    ns = next(one.ref.ns for one in store.headers("t").items if one.ref.ns)
+    fork = store.fork(header(store, "t", step=1, ns=ns).ref, "fork", changes)
+    assert (fork.ref.ns, fork.next) == (ns, ("q",))
+    ran.clear()
+    end = run_on(database, graph, "fork")[2]
+    assert ran == ["q", "r", "z"]
+    assert end["n"] == (5 if not changes else 53)
+    assert rows_of(database, "t") == original
+
+
+def test_an_edit_within_a_subgraph_that_waits_is_read_by_it(store: LangGraphPostgresStore, database: str) -> None:
+    graph = graphs.nested([], inner=graphs.asking([]))
+    record(database, graph, "t", {"log": [], "n": 0})
+    inner = next(one for one in store.headers("t").items if one.ref.ns)
+    assert (inner.status, inner.next) == (Status.WAITING, ("ask", "audit"))
+    edit = store.fork(inner.ref, "t", [Change("change", ("n",), 2, 40)])
+    assert edit.ref.ns == inner.ref.ns
+    for value in (None, Command(resume="yes"), Command(resume="me")):
+        end = run_on(database, graph, "t", value)[2]
+    assert end["n"] == 43
+
+
+def test_a_persistent_subgraph_remembers_what_lies_before_the_fork(
+    store: LangGraphPostgresStore, database: str
+) -> None:
+    ran: list[str] = []
+    graph = graphs.nested(ran, persistent=True)
+    record(database, graph, "t", {"log": [], "n": 0})
+    record(database, graph, "t", {"log": ["again"]})
+    memory = [one for one in store.headers("t").items if one.ref.ns == "s"]
+    base = header(store, "t", step=6)
+    assert (len(memory), base.next) == (10, ("s",))
+    store.fork(base.ref, "fork")
+    copied = [one for one in store.headers("fork").items if one.ref.ns == "s"]
+    assert [one.ref.id for one in copied] == [one.ref.id for one in memory[5:]]
+    assert [store.load(one.ref).state for one in copied] == [store.load(one.ref).state for one in memory[5:]]
+
+
+def test_the_result_of_a_workflow_is_what_its_next_call_is_given(store: LangGraphPostgresStore, database: str) -> None:
+    with saver_of(database) as saver:
+        graphs.workflow([], saver).invoke(3, config("t"))  # type: ignore[arg-type]
+    head = store.load(store.head("t"))
+    assert head.state == {"total": 6}
+    fork = store.fork(head.header.ref, "fork", [Change("change", ("total",), 6, 100)])
+    assert store.load(fork.ref).state == {"total": 100}
+    with saver_of(database) as saver:
+        assert graphs.workflow([], saver).invoke(1, config("fork")) == {"total": 102}  # type: ignore[arg-type]
+        assert graphs.workflow([], saver).invoke(1, config("t")) == {"total": 8}  # type: ignore[arg-type]
+
+
 # --- encrypted
 
 
