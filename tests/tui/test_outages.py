@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from stores.errors import Busy, Unreachable
-from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
-from tests.tui.fakes import FakeSession
+from tests.tui.conftest import app_over, screen_lines, screen_text, settled, unsafe_characters, wait_for
+from tests.tui.fakes import HOSTILE, FakeSession
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
 from tt_debug.demo import prepare
@@ -177,3 +177,15 @@ def test_how_long_and_when_again_in_words() -> None:
     assert outage.words(117.0) == "OFFLINE 17s · trying"
     assert outage.words(100.0 + 600).startswith("OFFLINE 10m")
     assert sorted(RETRIES) == list(RETRIES)
+
+
+@pytest.mark.usefixtures("never_again")
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_hostile_reasons_are_text(size: tuple[int, int]) -> None:
+    session = TripSession()
+    async with thread_screen("trip-planner", size, session) as it:
+        session.threads = failing(Unreachable(HOSTILE, hint=HOSTILE))  # type: ignore[method-assign]
+        it.app.check(it.app.stores)
+        await it.until(lambda: "OFFLINE" in screen_lines(it.app)[0])
+        assert "[/red] [b]bold[/b]" in it.text
+        assert unsafe_characters(it.text) == set()

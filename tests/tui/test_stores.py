@@ -7,13 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import create_native
 from stores.protocol import Writer
 from stores.registry import open_store
 from tests.builders import sql_file
-from tests.tui.conftest import screen_text, settled, wait_for
+from tests.tui.conftest import screen_lines, screen_text, settled, unsafe_characters, wait_for
+from tests.tui.fakes import HOSTILE
 from tt_debug.tui.app import TtDebugApp, run_app
 from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.opening import Opening, only_graph
@@ -158,3 +160,24 @@ def test_a_given_store_that_cannot_be_opened_is_an_error_before_anything_is_draw
     with pytest.raises(Unreachable):
         run_app("nowhere.db", read_only=False, graph=None, workflow=None)
     assert not (folder / "nowhere.db").exists()
+
+
+async def test_hostile_tables_in_the_offer_are_text(folder: Path) -> None:
+    (folder / "agent.db").unlink()
+    name = HOSTILE.replace("\ud800", "").replace("\x00", "").replace('"', "")
+    tables = (f'"{name} {number}"' for number in range(2))
+    script = "".join(
+        f"CREATE TABLE {table} (run TEXT, seq INTEGER, prev INTEGER, payload TEXT);"
+        f"INSERT INTO {table} VALUES ('r1', 1, NULL, '{{}}'), ('r1', 2, 1, '{{}}');"
+        for table in tables
+    )
+    sql_file(folder / "agent.db", script)
+    app = TtDebugApp(opening=Opening())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, MenuDialog) and app.screen.is_mounted)
+        await settled(pilot, app)
+        assert "1  [/red]" in screen_text(app)
+        assert unsafe_characters(screen_text(app)) == set()
+        assert all(cell_len(line) == 80 for line in screen_lines(app))
