@@ -12,7 +12,7 @@ from stores.errors import Conflict, LeaseLost, NotFound
 from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref, Status
 from stores.runs import Approval, Definition, RunStatus, StepCommit, StepRecord
-from stores.supervision import CANCEL, DISMISS, Case, Takeover
+from stores.supervision import CANCEL, DISMISS, Breakpoint, BreakpointHit, Case, Takeover
 
 
 class SupervisionConformance:
@@ -186,3 +186,23 @@ class SupervisionConformance:
         found = sample.run("r1")
         assert (found.workflow_hash, found.head, sample.head(THREAD)) == (other.hash, header.ref, header.ref)
         assert (header.source, header.meta["workflow_hash"], sample.fault(header.ref)) == ("migrate", other.hash, None)
+
+    @with_runs
+    def test_breakpoints_are_kept_and_their_hits_counted_with_the_step(self, sample: AnyStore) -> None:
+        create(sample)
+        run = sample.claim("r1", "me", 1)
+        first = sample.set_breakpoint(Breakpoint("b1", "before", "book", condition="city == 'Oslo'", by="anna"))
+        sample.set_breakpoint(Breakpoint("b2", "effect", thread="elsewhere", name="send"))
+        assert sample.set_breakpoint(Breakpoint("b3", "before", "book", condition="city == 'Oslo'")) == first
+        assert [found.id for found in sample.breakpoints()] == ["b1", "b2"]
+        assert [found.id for found in sample.breakpoints(THREAD)] == ["b1"]
+        hit = BreakpointHit(("b1",), "before", "book", "breakpoint b1, before book")
+        done = StepRecord("r1", 0, "plan", status="completed", output={"plan": "go"})
+        commit(sample, run, done, RunStatus.PAUSED, next=("book",), hit=hit, error=hit.said)
+        assert (sample.run("r1").status, sample.run("r1").error) == (RunStatus.PAUSED, hit.said)
+        run = sample.claim("r1", "me", 1)
+        sample.finish("r1", run.token, RunStatus.PAUSED, hit=hit)
+        assert [found.hits for found in sample.breakpoints()] == [2, 0]
+        assert [event.data["breakpoints"] for event in sample.events(["breakpoint"], run_id="r1")] == [["b1"], ["b1"]]
+        assert sample.clear_breakpoint("b1")
+        assert not sample.clear_breakpoint("b1")

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from stores.effects import Begun, Effect, EffectCall, EffectUse
 from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
 from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
-from stores.supervision import Supervised
+from stores.supervision import BreakpointHit, Breakpoints, Supervised
 
 
 @runtime_checkable
@@ -138,7 +138,7 @@ class EffectLedger(Protocol):
 
 
 @runtime_checkable
-class RunStore(Store, Writer, Supervised, EffectLedger, Protocol):
+class RunStore(Store, Writer, Supervised, Breakpoints, EffectLedger, Protocol):
     """A store the embedded executor can run in, with its records: definitions, runs, the step log, approvals.
 
     Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
@@ -179,19 +179,29 @@ class RunStore(Store, Writer, Supervised, EffectLedger, Protocol):
         *,
         run_status: str | None = None,
         case: Approval | None = None,
+        hit: BreakpointHit | None = None,
     ) -> None:
         """Log an attempt as failed, or abandoned; ``run_status`` ("failed", "cancelled", "paused", "crashed") also
         ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a retry's wait.
 
-        ``case`` is put into the inbox with it; with "crashed" its kind is what holds the run until it is resolved."""
+        ``case`` is put into the inbox with it; with "crashed" its kind is what holds the run until it is resolved.
+        ``hit`` is the breakpoint that it stops at: counted, and kept as an event."""
         ...
 
     def finish(
-        self, run_id: str, token: int, status: str, error: str | None = None, *, case: Approval | None = None
+        self,
+        run_id: str,
+        token: int,
+        status: str,
+        error: str | None = None,
+        *,
+        case: Approval | None = None,
+        hit: BreakpointHit | None = None,
     ) -> Run:
         """Set the run's status without a checkpoint: paused, cancelled, failed, completed, crashed.
 
-        A run that was asked to cancel meanwhile is cancelled instead of paused. ``case`` as in ``fail_step``."""
+        A run that was asked to cancel meanwhile is cancelled instead of paused. ``case`` and ``hit`` as in
+        ``fail_step``."""
         ...
 
     def requeue(self, run_id: str, until: str | None) -> Run:

@@ -12,6 +12,7 @@ from typing import Final
 
 from stores.effects import HOLDS, EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
+from stores.supervision import BreakpointHit
 
 
 class RunStatus:
@@ -166,7 +167,8 @@ class StepCommit:
 
     ``checkpoint`` carries the merged state, the step, the node and ``next``. ``run_status`` is the run's status
     afterwards; ``following`` is the step that is running from then on, when the run goes on. ``statements`` are
-    business statements that are executed in the same transaction: SQL and parameters are each one's request.
+    business statements that are executed in the same transaction: SQL and parameters are each one's request. ``hit``
+    is the breakpoint that the run stops at.
     """
 
     run_id: str
@@ -179,3 +181,4 @@ class StepCommit:
     error: str | None = None
     commit_id: str = field(default="")
     statements: tuple[EffectCall, ...] = ()
+    hit: BreakpointHit | None = None

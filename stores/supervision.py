@@ -54,6 +54,52 @@ class StoredEvent:
     data: Mapping[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """Where runs stop: ``place`` is before or after a node, error (of a node), or effect (before a call).
+
+    ``node`` None is every node, ``name`` None every effect, ``thread`` None every thread; ``condition`` is JMESPath on
+    the state there. ``hits`` counts the runs it has stopped.
+    """
+
+    id: str
+    place: str
+    node: str | None = None
+    name: str | None = None
+    condition: str | None = None
+    thread: str | None = None
+    hits: int = 0
+    by: str | None = None
+    created: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointHit:
+    """That a run stops at breakpoints, and what is said of it. ``key`` is the place of the effect it stops before."""
+
+    ids: tuple[str, ...]
+    place: str
+    node: str
+    said: str
+    key: str | None = None
+
+
+class Breakpoints(Protocol):
+    """The part of a `stores.protocol.RunStore` that keeps breakpoints, so that they outlive whoever set them."""
+
+    def breakpoints(self, thread: str | None = None) -> tuple[Breakpoint, ...]:
+        """Oldest first; of a thread, those of all threads are among them."""
+        ...
+
+    def set_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
+        """Keep it; the same place, condition and thread again gives the one that is there."""
+        ...
+
+    def clear_breakpoint(self, id: str) -> bool:
+        """False where there is none of that id."""
+        ...
+
+
 class Supervised(Protocol):
     """The part of a `stores.protocol.RunStore` that ownership, recovery and the inbox need.
 

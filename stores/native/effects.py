@@ -14,7 +14,8 @@ from stores.native import steps as step_rows
 from stores.native.business import execute_statements
 from stores.native.inbox import insert_approval
 from stores.native.rows import header_at, insert_checkpoint
-from stores.native.runs import NativeRuns, check_head, committed, fenced, let_go, run_at, with_run
+from stores.native.run_rows import run_at
+from stores.native.runs import NativeRuns, check_head, committed, fenced, let_go, with_run
 from stores.native.schema import version_of
 from stores.points import point
 from stores.rereading import rereading

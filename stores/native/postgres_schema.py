@@ -14,10 +14,12 @@ from stores.native.dialect import PostgresRows, statements_for
 from stores.native.schema import FORMAT, version_of
 from stores.native.schema import MIGRATIONS as FILE_MIGRATIONS
 from stores.native.tables import (
+    BREAKPOINTS,
     CHECKPOINTS,
     DEFINITIONS,
     EFFECT_USES,
     EFFECTS,
+    EVENT_INDEXES,
     EVENTS,
     INBOX,
     META,
@@ -126,5 +128,12 @@ def _third(rows: PostgresRows) -> None:
     rows.execute('ALTER TABLE runs ADD COLUMN on_conflict text COLLATE "C"')
 
 
-MIGRATIONS: Final[tuple[Callable[[PostgresRows], None], ...]] = (_first, _second, _third)
+def _fourth(rows: PostgresRows) -> None:
+    for statement in statements_for(BREAKPOINTS):
+        rows.execute(statement)
+    for name, columns in EVENT_INDEXES.items():
+        rows.execute(f"CREATE INDEX {name} ON events ({', '.join(columns.split())})")
+
+
+MIGRATIONS: Final[tuple[Callable[[PostgresRows], None], ...]] = (_first, _second, _third, _fourth)
 assert len(MIGRATIONS) == len(FILE_MIGRATIONS), "both forms of the native schema grow together"

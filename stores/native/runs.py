@@ -14,25 +14,24 @@ from typing import Final
 from stores.errors import Conflict, LeaseLost, NotFound, StoreError
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native import steps as step_rows
+from stores.native.breakpoints import NativeBreakpoints, record_hit
 from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
-from stores.native.lease_clock import LeaseClock, lease_clock
-from stores.native.rows import from_micros, header_at, insert_checkpoint, now, to_micros
+from stores.native.lease_clock import lease_clock
+from stores.native.rows import header_at, insert_checkpoint, now, to_micros
+from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from stores.supervision import BreakpointHit
 
-_RUN: Final = (
-    "run_id, thread_id, workflow_hash, status, mode, business_id, base, head, until, token, owner, owner_pid,"
-    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at, boot_id, lease_until, beat_at"
-)
 _ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 _ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 
 
-class NativeRuns(NativeDefinitions, NativeInbox):
+class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
     """The `stores.protocol.RunStore` part of a native store; see there for what each method promises."""
 
     def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
@@ -75,6 +74,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
                 if commit.following is not None:
                     step_rows.start(db, commit.following, thread, commit.token)
                 move(db, commit.run_id, commit.run_status, header.ref.id, commit.error)
+                record_hit(db, commit.run_id, thread, commit.hit)
                 point("native.run-moved")
             return header_at(db, header.ref.thread, header.ref.id)
 
@@ -86,6 +86,7 @@ class NativeRuns(NativeDefinitions, NativeInbox):
         *,
         run_status: str | None = None,
         case: Approval | None = None,
+        hit: BreakpointHit | None = None,
     ) -> None:
         """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
         with self._writing() as db, fenced(db, run_id, token) as thread:
@@ -94,14 +95,23 @@ class NativeRuns(NativeDefinitions, NativeInbox):
             point("native.step-failed")
             if run_status is not None:
                 move(db, run_id, run_status, None, step.error, case)
+                record_hit(db, run_id, thread, hit)
 
     def finish(
-        self, run_id: str, token: int, status: str, error: str | None = None, *, case: Approval | None = None
+        self,
+        run_id: str,
+        token: int,
+        status: str,
+        error: str | None = None,
+        *,
+        case: Approval | None = None,
+        hit: BreakpointHit | None = None,
     ) -> Run:
         """Set the status and let go of the run."""
         with self._writing() as db:
-            with fenced(db, run_id, token):
+            with fenced(db, run_id, token) as thread:
                 move(db, run_id, status, None, error, case)
+                record_hit(db, run_id, thread, hit)
             return run_at(db, run_id)
 
     def requeue(self, run_id: str, until: str | None) -> Run:
@@ -163,11 +173,11 @@ class NativeRuns(NativeDefinitions, NativeInbox):
         """Newest first."""
         with self._reading() as db:
             rows = db.execute(
-                f"SELECT {_RUN} FROM runs WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY created_at DESC, rowid DESC",
+                f"SELECT {RUN} FROM runs WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY created_at DESC, rowid DESC",
                 (thread,),
             ).fetchall()
             clock = lease_clock(db)
-        return tuple(_run_of(row, clock) for row in rows)
+        return tuple(run_of(row, clock) for row in rows)
 
     @rereading
     def substeps(self, ref: Ref) -> Mapping[str, Value]:
@@ -318,28 +328,3 @@ def with_run(db: Database, commit: StepCommit) -> NewCheckpoint:
     hash = db.execute("SELECT workflow_hash FROM runs WHERE run_id = ?", (commit.run_id,)).fetchone()[0]
     meta = {**commit.checkpoint.meta, "run_id": commit.run_id, "workflow_hash": hash, "visit": visit}
     return replace(commit.checkpoint, meta=meta)
-
-
-def run_at(db: Database, run_id: str) -> Run:
-    """Raises NotFound."""
-    row = db.execute(f"SELECT {_RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        raise NotFound(f"no run {run_id}", hint="List the runs with `tt-debug runs`.")
-    return _run_of(row, lease_clock(db))
-
-
-def _run_of(row: tuple[Value, ...], clock: LeaseClock) -> Run:
-    (
-        run_id, thread, workflow_hash, status, mode, business_id, base, head, until, token, owner, pid, requested,
-        recoveries, hold, error, created, started, ended, boot, lease, beat,
-    ) = row  # fmt: skip
-    left = clock.left(boot, lease) if status == RunStatus.RUNNING else None
-    return Run(
-        run_id, thread, workflow_hash, status, mode, business_id, _ref(thread, base), _ref(thread, head), until, token,
-        owner, pid, requested, recoveries, hold, error, from_micros(created), from_micros(started), from_micros(ended),
-        boot, left, from_micros(beat),
-    )  # fmt: skip
-
-
-def _ref(thread: str, id: str | None) -> Ref | None:
-    return None if id is None else Ref(thread, "", id)

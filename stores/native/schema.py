@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Final
 from stores.errors import Unsupported
 from stores.native.database import Database as Rows
 from stores.native.tables import (
+    BREAKPOINTS,
     CHECKPOINTS,
     DEFINITIONS,
     EFFECT_USES,
     EFFECTS,
+    EVENT_INDEXES,
     EVENTS,
     INBOX,
     META,
@@ -135,6 +137,12 @@ def _third(db: Database) -> None:
     db.execute("ALTER TABLE runs ADD COLUMN on_conflict TEXT")  # new | reuse | skip; null: ask
 
 
+def _fourth(db: Database) -> None:
+    _create(db, BREAKPOINTS)
+    for name, columns in EVENT_INDEXES.items():
+        db.execute(f"CREATE INDEX {name} ON events ({', '.join(columns.split())})")
+
+
 def _create(db: Database, table: Table) -> None:
     pk = table.pk[0] if len(table.pk) == 1 else table.pk
     made = db.create_table(
@@ -151,4 +159,4 @@ def _create(db: Database, table: Table) -> None:
         made.create_index(columns.split(), name, unique=True)
 
 
-MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second, _third)
+MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second, _third, _fourth)

@@ -13,10 +13,12 @@ from stores.leases import LEASE_SECONDS
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native.checksums import fault
 from stores.native.database import Database
+from stores.native.event_rows import event_of, log
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
 from stores.native.lease_clock import lease_clock
-from stores.native.rows import ASKED, from_micros, from_text, insert_checkpoint, now, to_micros, to_text
-from stores.native.runs import NativeRuns, check_head, fenced, move, refused, run_at
+from stores.native.rows import ASKED, insert_checkpoint, now, to_micros, to_text
+from stores.native.run_rows import run_at
+from stores.native.runs import NativeRuns, check_head, fenced, move, refused
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import CANCEL, DISMISS, StoredEvent, Takeover
@@ -117,7 +119,7 @@ class NativeSupervision(NativeRuns):
             if case.run_id is None:
                 return None
             _follow(db, case.run_id, decision)
-            _log(db, "resolved", {"case": case_id, "decision": decision, "by": by}, case.run_id, case.thread)
+            log(db, "resolved", {"case": case_id, "decision": decision, "by": by}, case.run_id, case.thread)
             return run_at(db, case.run_id)
 
     def expire(self, approval_id: str, error: str) -> Run | None:
@@ -173,7 +175,7 @@ class NativeSupervision(NativeRuns):
     ) -> StoredEvent:
         """Remember it."""
         with self._writing() as db:
-            return _log(db, kind, data, run_id, thread)
+            return log(db, kind, data, run_id, thread)
 
     def events(
         self,
@@ -193,7 +195,7 @@ class NativeSupervision(NativeRuns):
                 " ORDER BY id DESC LIMIT ?",
                 (after, run_id, run_id is None, thread, thread is None, *wanted, limit),
             ).fetchall()
-        return tuple(_event_of(row) for row in reversed(rows))
+        return tuple(event_of(row) for row in reversed(rows))
 
     def fault(self, ref: Ref, known: Ref | None = None) -> tuple[Ref, str] | None:
         """Walk the line up from ``ref``."""
@@ -222,7 +224,7 @@ def _keep_recovery(db: Database, run: Run, before: Run, takeover: Takeover | Non
     head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (run.thread,)).fetchone()[0]
     beat = None if before.beat is None else before.beat.isoformat()
     data = {"token": run.token, "head": head, "evidence": evidence, "last_beat": beat}
-    _log(db, "recovered", data, run.run_id, run.thread)
+    log(db, "recovered", data, run.run_id, run.thread)
 
 
 def _follow(db: Database, run_id: str, decision: str) -> None:
@@ -244,21 +246,3 @@ def _follow(db: Database, run_id: str, decision: str) -> None:
         )
     if done.rowcount != 1:
         raise refused(db, run_id, decision)
-
-
-def _log(db: Database, kind: str, data: Mapping[str, Value], run_id: str | None, thread: str | None) -> StoredEvent:
-    at = to_micros(now())
-    (id,) = db.execute(
-        "INSERT INTO events (at, run_id, thread_id, kind, data) VALUES (?, ?, ?, ?, ?) RETURNING id",
-        (at, run_id, thread, kind, to_text(dict(data), kind)),
-    ).fetchone()
-    time = from_micros(at)
-    assert time is not None
-    return StoredEvent(id, time, kind, run_id, thread, data)
-
-
-def _event_of(row: tuple[Value, ...]) -> StoredEvent:
-    id, at, kind, run_id, thread, data = row
-    time = from_micros(at)
-    assert time is not None
-    return StoredEvent(id, time, kind, run_id, thread, from_text(data) or {})

@@ -256,6 +256,26 @@ EFFECT_USES: Final = Table(
     references=(("run_id", "runs", "run_id"),),
 )
 
+BREAKPOINTS: Final = Table(
+    "breakpoints",
+    {
+        "id": str,
+        "place": str,  # before | after | error | effect
+        "node": str,  # null: every node
+        "name": str,  # of an effect; null: every one
+        "condition": str,
+        "thread_id": str,  # null: every thread
+        "hits": int,
+        "created_by": str,
+        "created_at": int,
+    },
+    ("id",),
+    "id place hits created_at",
+    {"hits": 0},
+)
+
+EVENT_INDEXES: Final = {"events_by_run": "run_id kind id", "events_by_thread": "thread_id kind id"}
+
 ONE_ACTIVE_RUN: Final = (
     "CREATE UNIQUE INDEX runs_one_active ON runs (thread_id)"
     " WHERE status IN ('pending', 'running', 'waiting_human', 'paused', 'crashed')"
@@ -264,7 +284,8 @@ ONE_ACTIVE_RUN: Final = (
 OURS: Final = frozenset(
     table.name
     for table in (
-        META, THREADS, CHECKPOINTS, DEFINITIONS, RUNS, STEPS, INBOX, EVENTS, PAST_TASKS, EFFECTS, EFFECT_USES
+        META, THREADS, CHECKPOINTS, DEFINITIONS, RUNS, STEPS, INBOX, EVENTS, PAST_TASKS, EFFECTS, EFFECT_USES,
+        BREAKPOINTS,
     )
 )  # fmt: skip
 """The tables that no business statement may write to."""

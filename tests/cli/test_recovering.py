@@ -96,3 +96,23 @@ def test_protecting_and_cancelling(operator: Operator) -> None:
     assert operator("protect", "t", "--off").code == 0
     assert operator("protect", "nowhere").code == 3
     assert operator("cancel", "t", "--force", "--json").data[0]["status"] == "cancelled"
+
+
+def test_breakpoints_are_set_listed_and_cleared(operator: Operator) -> None:
+    operator.on.start({"fixed": True})
+    assert operator("break").out == ""
+    assert operator("break", "--before", "ask", "--when", "length(trail) == `1`").code == 0
+    assert operator("break", "--on-error", "--node", "b").code == 0
+    assert operator("break", "--before", "ask", "--when", "length(trail) == `1`").code == 0
+    listed = operator("break", "--json").data
+    assert [(each["id"], each["place"], each["node"], each["when"]) for each in listed] == [
+        ("b1", "before", "ask", "length(trail) == `1`"),
+        ("b2", "error", "b", None),
+    ]
+    assert operator.on.go().error == "breakpoint b1, before ask when length(trail) == `1`"
+    assert "before ask" in operator("break").out
+    assert [each["hits"] for each in operator("break", "--clear", "b1", "--json").data] == [0]
+    assert operator("break", "--clear", "b9").code == 3
+    assert operator("break", "--clear-all", "--json").data == []
+    for wrong in (("--when", "n"), ("--before", "a", "--after", "b"), ("--before", "a", "--when", "((")):
+        assert operator("break", *wrong).code == 2

@@ -140,7 +140,7 @@ def test_until_a_node_that_there_is_not_runs_nothing(abcd: Bench) -> None:
     abcd.start({})
     with pytest.raises(UsageError, match="flow 1 has no node 'E'") as caught:
         run(abcd, until="E")
-    assert caught.value.hint == "its nodes are A, B, C, D"
+    assert caught.value.hint == "its nodes are A, B, C, D; @N is a step, when:EXPR a condition"
     assert abcd.store.run("run-t").status == RunStatus.PENDING
 
 

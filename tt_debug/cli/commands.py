@@ -38,6 +38,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "replay": "running",
         "pause": "inbox",
         "cancel": "inbox",
+        "break": "breaking",
         "retry": "deciding",
         "recover": "recovering",
         "worker": "recovering",

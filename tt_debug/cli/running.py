@@ -209,7 +209,7 @@ class ResumeOptions(RunTarget):
 @workflow_option
 @graph_options
 @accepting_option
-@click.option("--until", metavar="NODE", help="Stop before NODE.")
+@click.option("--until", metavar="WHERE", help="Stop before a node, at a step (@15), or once when:EXPR holds.")
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @click.option("--answer", type=JsonText(), metavar="JSON", help="Answer the question it waits with, and go on.")
 @click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out.")
@@ -271,7 +271,7 @@ class ReplayOptions(RunTarget):
     help="For live: only effects of these classes may be called; another one fails its node.",
 )
 @click.option("--to", metavar="THREAD", help="The new thread's name; THREAD-fork-N when left out.")
-@click.option("--until", metavar="NODE", help="Stop before NODE.")
+@click.option("--until", metavar="WHERE", help="Stop before a node, at a step (@15), or once when:EXPR holds.")
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @workflow_option
 @graph_options

@@ -19,6 +19,7 @@ from stores.model import Value
 from stores.points import point
 from stores.protocol import RunStore
 from stores.runs import Run, StepRecord
+from stores.supervision import BreakpointHit
 from tt_debug.engine.retry import FatalError, classify, surely_not_done
 
 UNKNOWN: Final = "unknown_effect"
@@ -133,17 +134,27 @@ class Calls:
 class Ledger:
     """The effects of one attempt of a live run. ``stopped`` is why the attempt cannot go on, once it cannot."""
 
-    def __init__(self, store: RunStore, run: Run, calls: Calls, parts: Parts) -> None:
+    def __init__(
+        self,
+        store: RunStore,
+        run: Run,
+        calls: Calls,
+        parts: Parts,
+        stops: Callable[[str, str], BreakpointHit | None] = lambda name, key: None,
+    ) -> None:
+        """``stops`` says of an effect's name and key whether a breakpoint stands before the call."""
+        self._stops = stops
         self._store = store
         self._run = run
         self._calls = calls
         self._parts = parts
         self._queued: list[EffectCall] = []
-        self.stopped: Hold | StoreError | None = None
+        self.stopped: Hold | BreakpointHit | StoreError | None = None
 
     def enter(self, name: str, request: Value, kind: str) -> Entry:
         """The durable intent of a call, or what is on record of it. Raises Stopped where a human has to decide."""
         made = self._calls.made(name, request, kind)
+        self._stop_at_breakpoint(name, made)
         begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
         point("run.effect-begun")
         effect = begun.effect
@@ -156,6 +167,16 @@ class Ledger:
             why = effect.error or "its process died while it was called"
             self._stop(Hold(UNKNOWN, effect, f"it may have been done: {why}"))
         return Entry(effect.key, False, unsure, kind)
+
+    def _stop_at_breakpoint(self, name: str, made: EffectCall) -> None:
+        """Before a call that is about to be made; what is on record is given without one."""
+        hit = self._write(lambda: self._stops(name, made.slot.key))
+        if hit is None:
+            return
+        known = self._write(lambda: self._store.effects_at(made.slot.key))
+        if not any(effect.status in EffectStatus.ANSWERED for effect in known):
+            self.stopped = hit
+            raise Stopped(hit.said)
 
     @contextmanager
     def outcome(self, entry: Entry) -> Iterator[None]:

@@ -15,6 +15,7 @@ from stores.errors import Conflict, Invalid, LeaseLost, StoreError
 from stores.model import Header, Ref
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
+from stores.supervision import BreakpointHit
 from tt_debug.engine.context import Context
 from tt_debug.engine.effects import Hold, Ledger
 from tt_debug.engine.nodes import NodeResult, call_node
@@ -82,9 +83,11 @@ class Runner:
         if self._workflow.node(following) is None:
             name = f"{self._workflow.workflow_id} {self._workflow.version}"
             self._on.finish(RunStatus.FAILED, f"the next node is {following!r}, and {name} has none of that name")
-        stopped = self._on.stop_before(following)
+        stopped = self._on.stop_before(following, self._on.place)
         if stopped is not None:
             self._on.finish(stopped)
+        if header.source == "input" and self._on.run.token == 1:
+            self._on.stop_at_first(following)
         found = standing(log)
         return self._first(header, following, found), found.failed
 
@@ -137,6 +140,8 @@ class Runner:
         record = replace(record, ended=self._on.now(), log=tuple(lines))
         if isinstance(ledger.stopped, Hold):
             self._on.hold(record, ledger.stopped)
+        if isinstance(ledger.stopped, BreakpointHit):
+            self._on.pause(record, ledger.stopped)
         if ledger.stopped is not None:
             return record, self._lost(record, ledger.stopped)
         if isinstance(outcome, Failure):

@@ -40,7 +40,7 @@ class StopFlag:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Where the user wants the run to stop, if anywhere: before a node, or after one step.
+    """Where the user wants the run to stop, if anywhere: as in `tt_debug.engine.until`, or after one step.
 
     ``allow`` are the classes of effects that may be called; all of them when it is empty.
     """

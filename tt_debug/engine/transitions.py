@@ -16,12 +16,14 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
-from stores.supervision import Case
+from stores.supervision import BreakpointHit, Case
+from tt_debug.engine.breakpoints import Stops
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
 from tt_debug.engine.plan import next_node
 from tt_debug.engine.retry import Failure
 from tt_debug.engine.surroundings import Orders, Surroundings
+from tt_debug.engine.until import parse_until
 from tt_debug.engine.workflow import Workflow
 
 STATUS: Final[Mapping[str, str]] = {
@@ -74,6 +76,8 @@ class Transitions:
         self.run = run
         self._workflow = workflow
         self._orders = orders
+        self._until = parse_until(orders.until, workflow)
+        self._stops = Stops(around.store, run)
         self._store = around.store
         self._around = around
         self._visits: dict[str, int] = {}
@@ -116,21 +120,38 @@ class Transitions:
         self._store.start_step(self.run.run_id, self.run.token, record)
         point("run.step-started")
 
-    def stop_before(self, node: str, steps: int = 0) -> str | None:
-        """The status that the run stops with before ``node``, None to go on. ``steps`` are those done until then."""
+    def stop_before(self, node: str, place: Place | None = None, steps: int = 0) -> str | None:
+        """The status that the run stops with before ``node`` at ``place``, None to go on; ``steps`` are done by then.
+
+        Without a place, while it waits, only somebody's wish stops it."""
         requested = self._store.owned(self.run.run_id, self.run.token).requested
         if requested == "cancel":
             return RunStatus.CANCELLED
-        if requested == "pause" or self._around.stop.asked or node == self._orders.until:
+        if requested == "pause" or self._around.stop.asked:
+            return RunStatus.PAUSED
+        if place is not None and self._until.reached(node, place.step, codec.loads(place.state)):
             return RunStatus.PAUSED
         return RunStatus.PAUSED if self._orders.single_step and steps else None
 
-    def finish(self, status: str, error: str | None = None) -> NoReturn:
+    def finish(self, status: str, error: str | None = None, hit: BreakpointHit | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
         case = self._case("", error or "", f"-{self.run.token}") if status == RunStatus.FAILED else None
-        run = self._store.finish(self.run.run_id, self.run.token, status, error, case=case)
+        run = self._store.finish(self.run.run_id, self.run.token, status, error, case=case, hit=hit)
         point("run.finished")
         raise Ended(run.status, error)
+
+    def stop_at_first(self, node: str) -> None:
+        """Stop at a breakpoint before a thread's very first node; who resumes elsewhere knows what comes next."""
+        hit = self._stops.at("before", node, self.state())
+        if hit is not None:
+            self.finish(RunStatus.PAUSED, hit.said, hit)
+
+    def pause(self, record: StepRecord, hit: BreakpointHit) -> NoReturn:
+        """Stop at a breakpoint inside an attempt, which is begun again later."""
+        ended = replace(record, status="abandoned", ended=self.now(), error=hit.said)
+        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=RunStatus.PAUSED, hit=hit)
+        point("run.paused")
+        raise Ended(self._status_after(RunStatus.PAUSED), hit.said)
 
     def ledger(self, record: StepRecord) -> Ledger:
         """The effects of the attempt."""
@@ -139,7 +160,11 @@ class Transitions:
             lambda name, output, statements: self._keep(record, name, output, statements),
         )
         calls = Calls(self.run, self._workflow.workflow_id, record, self._orders.allow)
-        return Ledger(self._store, self.run, calls, parts)
+        state = self.state()
+        return Ledger(
+            self._store, self.run, calls, parts,
+            lambda name, key: self._stops.before_effect(record.node, name, key, state),
+        )  # fmt: skip
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""
@@ -178,9 +203,12 @@ class Transitions:
         """
         values = codec.loads(state)
         following = next_node(self._workflow, record.node, values)
-        status = RunStatus.COMPLETED
+        status, hit = RunStatus.COMPLETED, None
+        place = Place(self.place.head, self.place.step + 1, state)
         if following is not None:
-            status = self.stop_before(following, self._committed + 1) or RunStatus.RUNNING
+            hit = self._stops.at("after", record.node, values) or self._stops.at("before", following, values)
+            stopped = self.stop_before(following, place, self._committed + 1)
+            status = stopped or (RunStatus.RUNNING if hit is None else RunStatus.PAUSED)
         self._visits[record.node] = record.visit
         upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
         checkpoint = self._checkpoint(record.node, values, following, status)
@@ -188,7 +216,8 @@ class Transitions:
         header = self._store.commit_step(
             StepCommit(
                 self.run.run_id, self.run.token, record, checkpoint,
-                run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements,
+                run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
+                error=None if hit is None else hit.said,
             )
         )  # fmt: skip
         point("run.step-committed")
@@ -203,7 +232,7 @@ class Transitions:
             next=list(header.next),
         )
         if upcoming is None:
-            raise Ended(self._status_after(status))
+            raise Ended(self._status_after(status), None if hit is None else hit.said)
         return upcoming
 
     def suspend(self, record: StepRecord, question: Question) -> NoReturn:
@@ -242,19 +271,21 @@ class Transitions:
     def failed(self, record: StepRecord, failure: Failure, retry_in: float | None) -> StepRecord:
         """Log a failed attempt. Gives it back with the time of the next one; raises Ended when it was the last."""
         now = self.now()
+        hit = self._stops.at("error", record.node, self.state())
+        retry_in = None if hit is not None else retry_in
         ended = replace(
             record, status="failed", ended=now, error=failure.error, error_class=failure.error_class,
             retryable=failure.retryable,
             next_attempt_at=None if retry_in is None else now + timedelta(seconds=retry_in),
         )  # fmt: skip
-        status = RunStatus.FAILED if retry_in is None else None
+        status = None if retry_in is not None else RunStatus.FAILED if hit is None else RunStatus.PAUSED
         which = f"-{record.ordinal}-{record.attempt}"
-        case = None if status is None else self._case(record.node, failure.error, which)
-        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status, case=case)
+        case = None if status != RunStatus.FAILED else self._case(record.node, failure.error, which)
+        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status, case=case, hit=hit)
         point("run.step-failed")
         self.tell("step_failed", node=record.node, attempt=record.attempt, error=failure.error, retry_in=retry_in)
-        if retry_in is None:
-            raise Ended(RunStatus.FAILED, failure.error)
+        if status is not None:
+            raise Ended(self._status_after(status), failure.error if hit is None else f"{failure.error}; {hit.said}")
         return ended
 
     def _case(self, node: str, error: str, which: str) -> Approval:

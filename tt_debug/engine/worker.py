@@ -26,7 +26,7 @@ from tt_debug.engine.child import run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.events_pipe import open_events
 from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
-from tt_debug.errors import ChildFailed, DebuggerError, UsageError
+from tt_debug.errors import ChildFailed, DebuggerError
 
 if TYPE_CHECKING:
     from stores.protocol import RunStore
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowJob:
-    """Which run to run, and where it stops: before the node ``until``, or after one step.
+    """Which run to run, and where it stops: ``until`` as in `tt_debug.engine.until`, or after one step.
 
     The run exists already and is pending, paused or crashed. ``folder`` is where the workflow's modules are looked
     for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
@@ -198,6 +198,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.ownership import Heartbeat, claimed
     from tt_debug.engine.runner import Runner
+    from tt_debug.engine.until import parse_until
 
     if job.replay is not None:
         _replay_here(job, tell)
@@ -207,11 +208,8 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         run = store.run(job.run_id)
         definition = store.definition(job.adopt or run.workflow_hash)
         workflow = load_body(definition.body, definition.origin)
-        if job.until is not None and workflow.node(job.until) is None:
-            raise UsageError(
-                f"{workflow.workflow_id} {workflow.version} has no node {job.until!r} to stop before",
-                hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
-            )
+        until = job.until or run.until
+        parse_until(until, workflow)
         origin = Path(definition.origin).parent if definition.origin else None
         look_beside(job.folder or (str(origin) if origin else None))
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
@@ -219,7 +217,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
             around = Surroundings(store, tell, stop, Clock())
             passed = let_pass(mine, around, job.adopt)
             if passed is not None:
-                orders = Orders(job.until, job.single_step, tuple(job.allow))
+                orders = Orders(until, job.single_step, tuple(job.allow))
                 Runner(store.owned(mine.run_id, mine.token), passed, orders, around).go()
     finally:
         store.close()

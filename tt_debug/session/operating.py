@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,10 +15,12 @@ from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
 from stores.model import Status
 from stores.protocol import RunStore, Store
 from stores.runs import Approval, Run, RunStatus
+from stores.supervision import Breakpoint
 from tt_debug.engine import recover, recovery
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
+from tt_debug.query import compile_expr
 from tt_debug.session.answers import decisions
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import OnEvent, RunResult
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from tt_debug.session.journal import Journal
 
 Mode = Literal["off", "log_only", "confirm", "auto"]
+LONGEST_CONDITION: Final = 2000
+"""Characters of a breakpoint's condition."""
+
 MODES: Final[tuple[Mode, ...]] = ("off", "log_only", "confirm", "auto")
 """What a sweep does with a plan: nothing, remember it, ask, act."""
 
@@ -109,6 +114,29 @@ class Operations:
         if active is None:
             raise NotFound(f"no active run on {thread!r}", hint="tt-debug runs STORE lists them")
         return recover.stop(self._store, active.run_id, "cancel", force=True)
+
+    # --- breakpoints
+
+    def breakpoints(self, thread: str | None = None) -> tuple[Breakpoint, ...]:
+        """Oldest first; of a thread, those of all threads are among them."""
+        return self._store.breakpoints(thread)
+
+    def set_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
+        """Keep it under the next free id, unless it is there already. Raises UsageError for a bad condition."""
+        self._check_writable("break")
+        if wanted.condition is not None:
+            if len(wanted.condition) > LONGEST_CONDITION:
+                raise UsageError(f"a condition has at most {LONGEST_CONDITION} characters")
+            compile_expr(wanted.condition)
+        taken = {each.id for each in self._store.breakpoints()}
+        id = next(f"b{number}" for number in range(1, len(taken) + 2) if f"b{number}" not in taken)
+        return self._store.set_breakpoint(replace(wanted, id=id))
+
+    def clear_breakpoint(self, id: str) -> None:
+        """Raises NotFound."""
+        self._check_writable("break")
+        if not self._store.clear_breakpoint(id):
+            raise NotFound(f"no breakpoint {id}", hint="tt-debug break STORE lists them")
 
     # --- recovery
 
@@ -206,6 +234,14 @@ class Operations:
     def _check_writable(self, what: str) -> None:
         if self._any_store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self._any_store.info.url} is open for reading only")
+
+
+def breakpoint_words(each: Breakpoint) -> str:
+    """Where it stops, in words."""
+    node = each.node or "every node"
+    if each.place == "effect":
+        return f"before {each.name or 'every effect'}" + (f" of {each.node}" if each.node else "")
+    return f"on an error of {node}" if each.place == "error" else f"{each.place} {node}"
 
 
 def needs_attention(store: Store) -> int:

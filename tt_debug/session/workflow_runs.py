@@ -16,6 +16,7 @@ from stores.runs import Approval, Definition, Run, RunStatus
 from tt_debug.engine.effects import VERDICTS
 from tt_debug.engine.load import differences, load_body, load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
+from tt_debug.engine.until import parse_until
 from tt_debug.engine.versions import NoWay, Way, way
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.engine.workflow import Workflow
@@ -62,7 +63,7 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
         if request.mode != "live":
             return replays.plan(store, view, request)
     workflow, old = _workflow_for(store, view, ref, given)
-    _check_until(workflow, request.until)
+    parse_until(request.until, workflow)
     replayed = request.action == "replay"
     start = _replayed(store, view, request) if replayed else _resumed(store, view, request, workflow)
     planned = recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
@@ -190,20 +191,13 @@ def _way(store: RunStore, header: Header, old: Workflow, new: Workflow) -> Way:
     return way(old, new, [*store.visits(header.ref), *header.next])
 
 
-def _check_until(workflow: Workflow, until: str | None) -> None:
-    if until is not None and workflow.node(until) is None:
-        raise UsageError(
-            f"{workflow.workflow_id} {workflow.version} has no node {until!r} to stop before",
-            hint=f"its nodes are {', '.join(node.id for node in workflow.nodes)}",
-        )
-
-
 def _plan(request: RunRequest, workflow: Workflow, start: _Start) -> RunPlan:
     nodes = upcoming(workflow, start.state, start.next)
     if request.single_step:
         nodes = nodes[:1]
-    if request.until in nodes:
-        nodes = nodes[: nodes.index(request.until)]
+    until = parse_until(request.until, workflow).node
+    if until in nodes:
+        nodes = nodes[: nodes.index(until)]
     title = {"run": "Run", "resume": "Resume", "replay": "Replay"}[request.action]
     return RunPlan(
         title=f"{title} {start.thread} with {workflow.workflow_id} {workflow.version}",
@@ -224,7 +218,7 @@ def _plan(request: RunRequest, workflow: Workflow, start: _Start) -> RunPlan:
 def _stops(request: RunRequest, workflow: Workflow, nodes: tuple[str, ...]) -> str:
     if request.single_step:
         return "after this step"
-    return f"before {request.until}" if request.until else ends(workflow, nodes)
+    return parse_until(request.until, workflow).said() or ends(workflow, nodes)
 
 
 def _start(store: RunStore, plan: RunPlan) -> Run:
