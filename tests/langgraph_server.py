@@ -28,11 +28,12 @@ _KEPT_HEADERS = ("content-type", "content-location")
 
 
 class Answer(NamedTuple):
-    """What goes back: a status, some headers, a body."""
+    """What goes back: a status, some headers, a body. ``age`` counts the writes that were answered before."""
 
     status: int
     headers: dict[str, str]
     body: str
+    age: int = 0
 
 
 Respond = Callable[[str, str, str, dict[str, str]], Answer]
@@ -82,9 +83,14 @@ def serving(respond: Respond) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Tape:
-    """Requests and what was answered. The same request twice has two answers, and the last one for ever after."""
+    """Requests and what was answered.
+
+    The same request twice has two answers, and the last one for ever after, until a later write changed it: an
+    interface may look more often, or less, than when the tape was made.
+    """
 
     answers: dict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))
+    age: int = 0
     asked: list[tuple[str, str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -95,7 +101,11 @@ class Tape:
             kept = self.answers.get(_key(method, path, body))
             if not kept:
                 return said({"detail": f"not on the tape: {method} {path} {body}"}, 418)
-            return kept.pop(0) if len(kept) > 1 else kept[0]
+            newest = max((one.age for one in kept if one.age <= self.age), default=0)
+            while kept[0].age < newest:
+                kept.pop(0)
+            self.age += _writes(method, path)
+            return kept.pop(0) if len(kept) > 1 and kept[1].age <= self.age else kept[0]
 
     def record(self, method: str, path: str, body: str, headers: dict[str, str]) -> Answer:
         """Ask the real server, and keep what it answers."""
@@ -108,7 +118,8 @@ class Tape:
             found = _answer(error.code, error)
         with self._lock:
             self.asked.append((method, path))
-            self.answers[_key(method, path, body)].append(found)
+            self.answers[_key(method, path, body)].append(found._replace(age=self.age))
+            self.age += _writes(method, path)
         return found
 
     def save(self, path: Path) -> None:
@@ -124,6 +135,10 @@ class Tape:
 
 def _key(method: str, path: str, body: str) -> str:
     return f"{method} {path} {json.dumps(json.loads(body), sort_keys=True) if body else ''}"
+
+
+def _writes(method: str, path: str) -> bool:
+    return method != "GET" and path.rpartition("/")[2] not in ("search", "count", "history", "checkpoint")
 
 
 def _answer(status: int, response: Any) -> Answer:
