@@ -55,8 +55,9 @@ def test_the_plan_says_that_it_runs_on_the_server(server: Server, session: Sessi
     assert "the one given here is not used" in text
     with pytest.raises(NotAHead):
         session.plan(RunRequest("resume", ref=_at(session, thread, 1).ref))
-    with pytest.raises(UsageError):
-        session.plan(RunRequest("run"))
+    for request in (RunRequest("run"), RunRequest("update", ref=head, answer=True, has_answer=True)):
+        with pytest.raises(UsageError):
+            session.plan(request)
 
 
 def test_a_recorded_answer_is_handed_on_and_the_run_is_told(server: Server, session: Session) -> None:

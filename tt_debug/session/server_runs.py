@@ -28,9 +28,14 @@ _ENDS: Final = {Status.DONE: Status.DONE, Status.WAITING: Status.WAITING, Status
 
 
 def plan(store: Store, journal: Journal, request: RunRequest) -> RunPlan:
-    """Raises UsageError for a start, NotAHead, WaitingForAnswer when a question is open and unanswered."""
+    """Raises UsageError for a start and for an edit as a node, NotAHead, WaitingForAnswer for an unanswered question."""
     if request.action == "run" or request.ref is None:
         raise UsageError("a thread of a server is started by its own application", hint="resume or replay goes on")
+    if request.action == "update":
+        raise UsageError(
+            "a server's thread is edited without a node: each that wrote the checkpoint is tried on a copy",
+            hint="leave out the node and the graph",
+        )
     assistant = _server(store).assistant(request.ref.thread)
     view = open_view(store, journal, request.ref.thread)
     replay = request.action == "replay"
