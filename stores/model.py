@@ -182,7 +182,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One node's part of the superstep that starts at a checkpoint. ``status``: done, failed, waiting, pending."""
+    """One node's part of the superstep that starts at a checkpoint. ``status``: done, failed, waiting, pending.
+
+    ``given`` is what a Send hands it, MISSING for a task that reads the state.
+    """
 
     id: str
     node: str
@@ -191,6 +194,7 @@ class Task:
     writes: tuple[Write, ...] = ()
     error: str | None = None
     interrupts: tuple[Interrupt, ...] = ()
+    given: Value = MISSING
 
 
 @dataclass(frozen=True, slots=True)

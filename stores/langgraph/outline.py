@@ -25,7 +25,7 @@ from stores.langgraph.rows import (
     read_time,
     with_blobs,
 )
-from stores.model import Opaque, Tagged, Value
+from stores.model import MISSING, Opaque, Tagged, Value
 
 NEWEST_FORMAT: Final = 4  # langgraph 0.6 … 1.2, and LangGraph JS 1.x
 # In versions_seen beside the nodes.
@@ -173,3 +173,12 @@ def send_node(send: Value) -> str:
     if isinstance(plain, dict):  # LangGraph JS, and lc:2 JSON
         return str(plain.get("node") or mapping(plain.get("kwargs")).get("node") or "?")
     return str(plain[0]) if isinstance(plain, list) and plain else "?"
+
+
+def send_given(send: Value) -> Value:
+    """What a Send hands its node, MISSING where it does not say."""
+    plain = _plain(send)
+    if isinstance(plain, dict):
+        fields = mapping(plain.get("kwargs")) or plain
+        return next((fields[name] for name in ("arg", "args") if name in fields), MISSING)
+    return plain[1] if isinstance(plain, list) and len(plain) > 1 else MISSING

@@ -5,18 +5,20 @@ Owns the joining of a checkpoint with its step's writes, its parent and its chil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.errors import Corrupt, NotFound
 from stores.langgraph import delta, rows, tasks
+from stores.langgraph.next import PUSH
+from stores.langgraph.outline import send_given
 from stores.langgraph.rows import CheckpointRow
 from stores.langgraph.skeleton import Key, Skeleton, enclosing
 from stores.langgraph.steps import Card, Steps
 from stores.langgraph.tasks import Ran
-from stores.model import Checkpoint, Header, Opaque, Ref, Status, Value
+from stores.model import MISSING, Checkpoint, Header, Opaque, Ref, Status, Value
 
 # Already fields of a header; kept out of its metadata. Releases before 0.6 put the last three there as well.
 _FIELDS: Final = frozenset({"source", "step", "thread_id", "checkpoint_ns", "checkpoint_id"})
@@ -62,7 +64,11 @@ class ThreadReading:
         ran = self.steps.ran(key, writes)
         content = self._content(row, card, decoder)
         decoded = tuple(
-            tasks.to_task(one, lambda write: rows.decode_value(write.type, write.value, decoder)) for one in ran
+            replace(
+                tasks.to_task(one, lambda write: rows.decode_value(write.type, write.value, decoder)),
+                given=_given(one, content),
+            )
+            for one in ran
         )
         return Checkpoint(self._header(key, card, ran), content.state, decoded, content.internals, content.rebuilt)
 
@@ -179,6 +185,16 @@ class ThreadReading:
         state |= {name: one.value for name, one in found.items()}
         rest = {name: value for name, value in content.items() if name not in ("channel_values", "id", "ts")}
         return Content(state, own | rest, {name: one.how for name, one in found.items() if one.how})
+
+
+def _given(ran: Ran, content: Content) -> Value:
+    """What a Send hands a task; MISSING where formats before 4 keep the Sends elsewhere."""
+    kind, _, rest = ran.path.removeprefix("~").partition(", ")
+    sends = content.internals.get(rows.TASKS) or content.internals.get("pending_sends")
+    number = rest.partition(",")[0]
+    if kind != PUSH or not number.isdigit() or not isinstance(sends, list) or int(number) >= len(sends):
+        return MISSING
+    return send_given(sends[int(number)])
 
 
 def _in(ns: str) -> str:

@@ -31,6 +31,7 @@ from tt_debug.session.hiding import hidden_changes, hidden_task
 from tt_debug.session.records import Form, Pen, form_of, log_record, show_record
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.text import format_state, safe_text
+from tt_debug.unfinished import untouched
 from tt_debug.values import to_json
 
 
@@ -171,6 +172,8 @@ def show(front: Front, options: ShowOptions) -> ExitCode:
         for title, lines in (("rebuilt", rebuilt), ("tasks", tasks), ("steps", tables.step_lines(steps))):
             if lines:
                 output.text(["", title, *(f"  {line}" for line in lines)])
+        if told := untouched(checkpoint):
+            output.text(["", told])
     return ExitCode.OK
 
 

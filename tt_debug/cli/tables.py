@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from stores.model import Header, Ref, Task, ThreadInfo
+from stores.model import MISSING, Header, Ref, Task, ThreadInfo
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.session.thread_view import GraphRow, ThreadView
 from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
@@ -216,7 +216,16 @@ def prompt_text(prompt: object) -> str:
     return prompt if isinstance(prompt, str) else one_line(prompt, 120)
 
 
-TASKS = (Column("node"), Column("status"), Column("writes"), Column("asks"), Column("error"), Column("id"))
+GIVEN = 40  # cells of what a Send hands a task
+TASKS = (
+    Column("node"),
+    Column("status"),
+    Column("given"),
+    Column("writes"),
+    Column("asks"),
+    Column("error"),
+    Column("id"),
+)
 
 
 def task_lines(tasks: Iterable[Task]) -> list[str]:
@@ -225,6 +234,7 @@ def task_lines(tasks: Iterable[Task]) -> list[str]:
         (
             task.node,
             task.status,
+            "" if task.given is MISSING else one_line(task.given, GIVEN),
             ", ".join(write.channel for write in task.writes),
             "; ".join(prompt_text(found.value) for found in task.interrupts),
             task.error or "",

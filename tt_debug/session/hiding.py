@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stores.model import Checkpoint, Diff, Task, ThreadInfo, Value, Write
+from stores.model import MISSING, Checkpoint, Diff, Task, ThreadInfo, Value, Write
 from stores.runs import Approval, StepRecord
 from tt_debug.engine.events import Event
 from tt_debug.redaction import Redaction
@@ -39,7 +39,8 @@ def hidden_task(task: Task, hiding: Redaction) -> Task:
         Write(write.channel, hiding.hide(write.value, secret=hiding.names(write.channel))) for write in task.writes
     )
     interrupts = (replace(asked, value=hiding.hide(asked.value)) for asked in task.interrupts)
-    return replace(task, writes=tuple(writes), interrupts=tuple(interrupts))
+    given = task.given if task.given is MISSING else hiding.hide(task.given)
+    return replace(task, writes=tuple(writes), interrupts=tuple(interrupts), given=given)
 
 
 def hidden_step(step: StepRecord, hiding: Redaction) -> StepRecord:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from stores.model import Checkpoint, Header, Task, Value
+from stores.model import MISSING, Checkpoint, Header, Task, Value
 from stores.runs import StepRecord
 from tt_debug.redaction import NOTHING, Hidden, Redaction
 from tt_debug.values import to_json
@@ -106,7 +106,8 @@ def timestamp(moment: datetime | None) -> str | None:
 
 
 def _task(task: Task, pen: Pen) -> Record:
-    return {
+    given: Record = {} if task.given is MISSING else {"given": pen.json(task.given)}
+    return given | {
         "id": task.id,
         "name": task.node,
         "path": task.path,

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from stores.model import Checkpoint, Header, Status, Task, Value
+from stores.model import MISSING, Checkpoint, Header, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.text import human_duration, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import as_message, flat, plain
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.rows.values import value_line
+from tt_debug.unfinished import untouched
 
 INDENT: Final = Piece("    ")
 SHOWN: Final = 20
@@ -45,6 +46,8 @@ def write_rows(
     failed = [step for step in steps if step.status != "completed"]
     if after or failed or here.header.next:
         rows.append(WriteRow((Piece("from here", "strong"),), heading=True))
+        if told := untouched(here):
+            rows.append(WriteRow((Piece(told, "muted"),)))
         for step in failed:
             rows.extend(_attempt(step, glyphs))
         for task in after:
@@ -72,6 +75,8 @@ def _task(task: Task, glyphs: Glyphs) -> Iterator[WriteRow]:
     yield WriteRow(
         (*lead, Piece(f"  {task.status}", status_ink(task.status)), Piece(f"  {safe_text(task.id[:13])}", "muted"))
     )
+    if task.given is not MISSING:
+        yield WriteRow((INDENT, Piece("given  ", "muted"), *value_line(task.given, glyphs)))
     if task.error:
         yield WriteRow((INDENT, Piece(flat(task.error[:1000], glyphs), "error")))
     for interrupt in task.interrupts:
