@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stores.runs import RunStatus, StepRecord
+from stores.supervision import Takeover
 from tests.cli.conftest import Ran
 from tests.engine.flows import Bench, bench, python
 from tt_debug.cli.front import Front
@@ -116,3 +117,24 @@ def test_breakpoints_are_set_listed_and_cleared(operator: Operator) -> None:
     assert operator("break", "--clear-all", "--json").data == []
     for wrong in (("--when", "n"), ("--before", "a", "--after", "b"), ("--before", "a", "--when", "((")):
         assert operator("break", *wrong).code == 2
+
+
+def test_figures_for_people_programs_and_prometheus(operator: Operator) -> None:
+    crash(operator.on)
+    operator("recover", "--yes")
+    found = operator("stats", "--json").data
+    assert (found["recoveries"], found["success_rate"], found["waiting"], found["alerts"]) == (1, 1.0, 1, [])
+    assert "success rate    100.0%" in operator("stats", "--check").out
+    lines = operator("stats", "--format", "prometheus").out.splitlines()
+    assert {"tt_recovery_total 1", "tt_waiting_human 1", 'tt_runs{status="waiting"} 1'} <= set(lines)
+    assert operator("stats", "--format", "prometheus", "--json").code == 2
+
+
+def test_a_run_recovered_too_often_is_an_exit_code(operator: Operator) -> None:
+    crash(operator.on)
+    run = operator.on.store.run("run-t")
+    for _ in range(4):
+        run = operator.on.store.claim("run-t", "dead", 1, takeover=Takeover(run.token, "death"))
+    assert operator("stats").code == 0
+    alarmed = operator("stats", "--check")
+    assert (alarmed.code, "alert: run run-t was recovered 4 times" in alarmed.err) == (1, True)

@@ -48,6 +48,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "import": "moving",
         "serve": "serving",
         "protect": "deciding",
+        "stats": "figuring",
         "mcp": "serving",
         "doctor": "doctor",
         "demo": "trying",

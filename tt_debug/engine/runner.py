@@ -61,6 +61,7 @@ class Runner:
                 failed = 0
         except Ended as end:
             ending = Ending(STATUS[end.status], self._on.place.head, end.error)
+            self._on.keep_figures()
         except LeaseLost as lost:
             # Another process goes on with it: this one knows nothing about the run any more.
             ending = Ending(LOST, self._on.place.head, f"another process took the run over: {lost}")

@@ -5,13 +5,16 @@ Owns the run's place: its head, the state there, the visits so far. Calls no nod
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NoReturn
 
 from stores.codec import json as codec
 from stores.effects import EffectCall
+from stores.errors import StoreError
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
@@ -82,6 +85,7 @@ class Transitions:
         self._around = around
         self._visits: dict[str, int] = {}
         self._committed = 0
+        self._writes: list[float] = []
         self.place = Place(run.head or Ref(run.thread, "", ""), -1, b"{}")
 
     def tell(self, kind: str, **fields: Value) -> None:
@@ -213,6 +217,7 @@ class Transitions:
         upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
         checkpoint = self._checkpoint(record.node, values, following, status)
         point("run.step-before-commit")
+        begun = time.monotonic()
         header = self._store.commit_step(
             StepCommit(
                 self.run.run_id, self.run.token, record, checkpoint,
@@ -220,6 +225,7 @@ class Transitions:
                 error=None if hit is None else hit.said,
             )
         )  # fmt: skip
+        self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.place = Place(header.ref, self.place.step + 1, state)
         self._committed += 1
@@ -262,6 +268,15 @@ class Transitions:
             raise Ended(RunStatus.CANCELLED)
         self.tell("waiting", node=record.node, approval=approval.id, prompt=question.prompt, ns="")
         raise Ended(RunStatus.WAITING)
+
+    def keep_figures(self) -> None:
+        """How long the commits took, as an event of the run that has ended for us."""
+        if self._writes:
+            data: dict[str, Value] = {
+                "count": len(self._writes), "seconds": sum(self._writes), "longest": max(self._writes)
+            }  # fmt: skip
+            with suppress(StoreError):  # a figure; the run itself is durable
+                self._store.log_event("writes", data, run_id=self.run.run_id, thread=self.run.thread)
 
     def _status_after(self, asked: str) -> str:
         """The status that a commit left: a request to cancel, made while it was, wins over stopping otherwise."""

@@ -22,6 +22,7 @@ from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
 from tt_debug.query import compile_expr
 from tt_debug.session.answers import decisions
+from tt_debug.session.figures import Figures, figures
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import OnEvent, RunResult
 
@@ -114,6 +115,10 @@ class Operations:
         if active is None:
             raise NotFound(f"no active run on {thread!r}", hint="tt-debug runs STORE lists them")
         return recover.stop(self._store, active.run_id, "cancel", force=True)
+
+    def figures(self) -> Figures:
+        """Recoveries and what came of them, writes, what waits."""
+        return figures(self._store)
 
     # --- breakpoints
 

@@ -1,0 +1,131 @@
+"""Figures about a store's runs, for people, for programs, and as what Prometheus reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from tt_debug.cli.exits import ExitCode, narrate
+from tt_debug.cli.front import Front
+from tt_debug.cli.options import Target, gathered, looking_options, store_argument
+from tt_debug.cli.output import Output
+from tt_debug.errors import UsageError
+from tt_debug.session.records import Record, timestamp
+from tt_debug.text import human_duration
+
+if TYPE_CHECKING:
+    from tt_debug.session.figures import Figures, Mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatsOptions(Target):
+    """In which form, and whether an alert is an exit code."""
+
+    check: bool
+    format: Literal["text", "prometheus"]
+
+
+@click.command()
+@store_argument
+@click.option("--check", is_flag=True, help="Exit 1 where something is alarming.")
+@click.option("--format", type=click.Choice(["text", "prometheus"]), default="text", show_default=True)
+@looking_options
+@gathered(StatsOptions)
+def stats(front: Front, options: StatsOptions) -> ExitCode:
+    """Figures about recoveries, writes and what waits.
+
+    Alarming is: of the runs that were recovered less than 95 % finished, one was recovered more than three times, or
+    recovering takes longer than running again.
+    """
+    if options.as_json and options.format != "text":
+        raise UsageError("--json and --format prometheus exclude each other")
+    output = Output(options.as_json)
+    with front.looking(options.store) as session:
+        found = session.operations.figures()
+    if options.as_json:
+        output.document("stats", _record(found))
+    else:
+        output.text(list(_prometheus(found) if options.format == "prometheus" else _lines(found)))
+    alerts = found.alerts()
+    narrate(*(f"alert: {alert}" for alert in alerts))
+    return ExitCode.RUN_FAILED if options.check and alerts else ExitCode.OK
+
+
+def _lines(found: Figures) -> Iterator[str]:
+    yield f"runs            {_counts(found.runs) or 'none'}"
+    yield f"recoveries      {found.recoveries}, of runs now {_counts(found.outcomes) or 'none'}"
+    yield f"success rate    {'unknown' if found.success_rate is None else f'{found.success_rate:.1%}'}"
+    yield f"recovery takes  {_took(found.recovery)}; running again from the start would have taken {_took(found.rerun)}"
+    yield f"taken over      {found.taken_over} from owners that were alive and at rest"
+    yield f"commit takes    {_took(found.writes)}, at most {human_duration(found.writes.longest)}"
+    since = f", the oldest question since {timestamp(found.waiting_since)}" if found.waiting_since else ""
+    yield f"waiting         {found.waiting}{since}"
+    yield f"replayed        {found.replayed} effects given from the record instead of called"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+def _took(mean: Mean) -> str:
+    return "unknown" if mean.mean is None else f"{human_duration(mean.mean)} on the mean of {mean.count}"
+
+
+def _record(found: Figures) -> Record:
+    """The ``data`` of ``stats``; durations in seconds."""
+
+    def mean(of: Mean) -> Record:
+        return {"count": of.count, "mean": of.mean, "total": of.total, "longest": of.longest}
+
+    return {
+        "runs": dict(found.runs),
+        "recoveries": found.recoveries,
+        "outcomes": dict(found.outcomes),
+        "success_rate": found.success_rate,
+        "recovery_seconds": mean(found.recovery),
+        "rerun_estimate_seconds": mean(found.rerun),
+        "checkpoint_write_seconds": mean(found.writes),
+        "waiting": found.waiting,
+        "waiting_since": timestamp(found.waiting_since),
+        "taken_over": found.taken_over,
+        "effects_replayed": found.replayed,
+        "most_recovered": [{"run": run, "recoveries": count} for run, count in found.most_recovered],
+        "alerts": list(found.alerts()),
+    }
+
+
+def _prometheus(found: Figures) -> Iterator[str]:
+    """The text format of Prometheus, version 0.0.4."""
+    yield from _metric("tt_runs", "gauge", "Runs by how they stand.", _labelled("status", found.runs))
+    yield from _metric("tt_recovery_runs", "gauge", "Recovered runs by outcome.", _labelled("outcome", found.outcomes))
+    yield from _metric("tt_recovery_total", "counter", "Takeovers of runs.", [("", found.recoveries)])
+    yield from _summary("tt_recovery_seconds", "From a takeover to the next completed step.", found.recovery)
+    yield from _summary(
+        "tt_rerun_estimate_seconds", "What a run from the start would have taken to get there.", found.rerun
+    )
+    yield from _summary("tt_checkpoint_write_seconds", "Commits of a step.", found.writes)
+    yield from _metric("tt_waiting_human", "gauge", "Runs that wait for an answer.", [("", found.waiting)])
+    yield from _metric("tt_lease_lost_total", "counter", "Runs lost by a living owner.", [("", found.taken_over)])
+    yield from _metric("tt_effect_replayed_total", "counter", "Effects given from the record.", [("", found.replayed)])
+
+
+def _metric(name: str, kind: str, about: str, values: list[tuple[str, float]]) -> Iterator[str]:
+    yield f"# HELP {name} {about}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in values:
+        yield f"{name}{labels} {value}"
+
+
+def _labelled(label: str, counts: Mapping[str, int]) -> list[tuple[str, float]]:
+    items = sorted(counts.items())
+    return [(f'{{{label}="{name}"}}', count) for name, count in items]
+
+
+def _summary(name: str, about: str, of: Mean) -> Iterator[str]:
+    yield f"# HELP {name} {about}"
+    yield f"# TYPE {name} summary"
+    yield f"{name}_sum {of.total}"
+    yield f"{name}_count {of.count}"
