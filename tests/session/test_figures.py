@@ -33,8 +33,9 @@ def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
 def test_recoveries_and_what_came_of_them(tmp_path: Path) -> None:
     on = two(tmp_path)
     crash(on, "t")
-    on.clock.time = datetime.now(UTC) + timedelta(seconds=5)
+    before, on.clock.time = on.clock.time, datetime.now(UTC) + timedelta(seconds=5)
     on.go("run-t")
+    on.clock.time = before
     crash(on, "u")
     taken = on.store.claim("run-u", "me", 1, takeover=Takeover(2, "death"))
     on.store.finish("run-u", taken.token, RunStatus.FAILED, "no")

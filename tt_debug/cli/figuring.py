@@ -103,9 +103,7 @@ def _prometheus(found: Figures) -> Iterator[str]:
     yield from _metric("tt_recovery_runs", "gauge", "Recovered runs by outcome.", _labelled("outcome", found.outcomes))
     yield from _metric("tt_recovery_total", "counter", "Takeovers of runs.", [("", found.recoveries)])
     yield from _summary("tt_recovery_seconds", "From a takeover to the next completed step.", found.recovery)
-    yield from _summary(
-        "tt_rerun_estimate_seconds", "What a run from the start would have taken to get there.", found.rerun
-    )
+    yield from _summary("tt_rerun_estimate_seconds", "What a run from the start would take.", found.rerun)
     yield from _summary("tt_checkpoint_write_seconds", "Commits of a step.", found.writes)
     yield from _metric("tt_waiting_human", "gauge", "Runs that wait for an answer.", [("", found.waiting)])
     yield from _metric("tt_lease_lost_total", "counter", "Runs lost by a living owner.", [("", found.taken_over)])
