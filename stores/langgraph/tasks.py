@@ -26,7 +26,8 @@ _AFTER_ERROR: Final = ", node_error_handler, 0000000000"
 
 STUCK: Final = (
     "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
-    "(InvalidUpdateError), was stopped at that moment, or the checkpoint was deleted."
+    "(InvalidUpdateError) or the database to store what came of them, it was stopped at that moment, or the checkpoint "
+    "was deleted."
 )
 
 

@@ -30,7 +30,8 @@ class Told(NamedTuple):
 
 STUCK = (
     "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
-    "(InvalidUpdateError), was stopped at that moment, or the checkpoint was deleted."
+    "(InvalidUpdateError) or the database to store what came of them, it was stopped at that moment, or the checkpoint "
+    "was deleted."
 )
 
 OPEN = {

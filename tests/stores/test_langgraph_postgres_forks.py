@@ -18,6 +18,7 @@ from stores.errors import Conflict, Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.langgraph.postgres_writing import PostgresWriting
 from stores.langgraph.rows import CheckpointRow
+from stores.langgraph.tasks import STUCK
 from stores.model import Change, Header, Opaque, Partial, Ref, Status
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
@@ -220,6 +221,21 @@ def test_values_come_back_exactly_as_they_went_in_to_us_and_to_langgraph(
         stock = graphs.chain([]).compile(checkpointer=saver).get_state(config("fork")).values["n"]
     for found in (store.load(fork.ref).state["n"], stock):
         assert repr(found) == repr(value)
+
+
+def test_a_step_whose_result_postgresql_refused_is_shown_for_what_it_is(
+    store: LangGraphPostgresStore, database: str
+) -> None:
+    """The task's writes are stored, and then the checkpoint with their result is not: a text with U+0000 in a row."""
+    graph = graphs.chain([], c=lambda state: {"n": "a\0b"})
+    with saver_of(database) as saver, pytest.raises(psycopg.DataError):
+        graph.compile(checkpointer=saver).invoke({"log": [], "n": 0}, config("t"), durability="sync")
+    head = store.load(store.head("t"))
+    assert (head.header.step, head.header.status, head.header.problem) == (2, Status.FAILED, STUCK)
+    (task,) = [one for one in head.tasks if one.node == "c"]
+    assert [write.value for write in task.writes if write.channel == "n"] == ["a\0b"]
+    fork = store.fork(head.header.ref, "fork", [Change("change", ("n",), 2, 7)])
+    assert run_on(database, graphs.chain([]), fork.ref.thread)[2] == {"log": list("abcdef"), "n": 11}
 
 
 # --- questions, subgraphs, Sends, delta channels
