@@ -5,9 +5,9 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -18,15 +18,12 @@ from textual.widgets import Input, Static
 from stores.errors import Unreachable
 from tt_debug.tui.actions import ROWS, Action, KeyHint, Safety, bindings, find, for_screen, key_hints, shown_key
 from tt_debug.tui.messages import Failed, Waiting
-from tt_debug.tui.screens.copying import CopyingActions
+from tt_debug.tui.screens.store_trouble import StoreTrouble
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.tip import Tip
 from tt_debug.tui.widgets.title_bar import TitleBar
-
-if TYPE_CHECKING:
-    from tt_debug.tui.opening import OpenStore
 
 MIN_WIDTH = 60
 MIN_HEIGHT = 12
@@ -34,7 +31,7 @@ NARROW = 100
 """Cells below which there is one column, and borders are rules."""
 
 
-class BaseScreen(CopyingActions):
+class BaseScreen(StoreTrouble):
     """A full screen. Subclasses set ``WHERE``, take their keys from ``bindings(WHERE)``, compose their middle in
     `compose_body`, and have a method ``act_<id>`` for each action of theirs; `refusal` says why one cannot be done."""
 
@@ -86,10 +83,6 @@ class BaseScreen(CopyingActions):
         for store, _ in self.tt.outages_of(self.stores_written()):
             return f"offline: {store.label} cannot be reached; {self.tt.key_of('refresh')} tries again"
         return None
-
-    def stores_written(self) -> Sequence[OpenStore]:
-        """The store that an action of this screen would write to just now, if any."""
-        return ()
 
     def perform(self, action_id: str) -> None:
         """Do an action of the table, or say why not."""
@@ -159,23 +152,6 @@ class BaseScreen(CopyingActions):
 
     def stop_run(self) -> None:
         """Ask the active run to stop after its current step."""
-
-    def outages_changed(self) -> None:
-        """A store went out of reach, or is tried again, or answers: the title, the notices and the keys say so."""
-        self.show_title(self.query_one(TitleBar).title)
-        self.query_one("#notices", Banner).show(self.notices())
-        self.refresh_keys()
-
-    def came_back(self, store: OpenStore) -> None:
-        """A store answers again; screens that show something of it read it anew."""
-        if store in self.stores_shown():
-            self.act_refresh()
-
-    def notices(self) -> list[str]:
-        """What a user should know of the stores that are shown, the worst first."""
-        retry = f"{self.tt.key_of('refresh')} tries again now"
-        gone = self.tt.outages_of(self.stores_shown())
-        return [f"{outage.why} What is shown was read before and may be out of date; {retry}" for _, outage in gone]
 
     def listings_changed(self) -> None:
         """The app has read the threads of a store again; screens that show some of it override this."""

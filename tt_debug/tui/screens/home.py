@@ -19,7 +19,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from stores.errors import Unreachable
-from stores.model import Checkpoint, Ref, Status, ThreadInfo
+from stores.model import Checkpoint, Ref, Status
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_checkpoint, hidden_thread
 from tt_debug.session.session import Session
@@ -37,6 +37,7 @@ from tt_debug.tui.rows.home import (
     summary_line,
 )
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
+from tt_debug.tui.rows.thread_order import ORDERS, forks_of, ordered
 from tt_debug.tui.screens.asking_from import AskingFrom
 from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.home_importing import ImportingThreads
@@ -45,8 +46,6 @@ from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
 from tt_debug.tui.widgets.title_bar import Title
-
-ORDERS: Final = ("last write", "name", "steps", "status")
 
 PREVIEW: Final = "2 Last messages"
 
@@ -172,10 +171,10 @@ class HomeScreen(ImportingThreads, AskingFrom):
                 told = f": {listing.problem}" if listing.problem else f" · {kind} · {count}"
                 text = f"{listing.store.label}{told}"
                 yield ThreadRow(number, text=text, problem=bool(listing.problem))
-            forks = _forks(listing.threads)
+            forks = forks_of(listing.threads)
             wanted = self._filter.casefold()
             kept = [info for info in listing.threads if wanted in info.thread.casefold()]
-            for info in _ordered(kept, ORDERS[self._order]):
+            for info in ordered(kept, ORDERS[self._order]):
                 yield ThreadRow(number, info, forks.get(info.thread, 0))
 
     def _empty(self) -> str:
@@ -334,24 +333,3 @@ class HomeScreen(ImportingThreads, AskingFrom):
         """The same listing on the command line."""
         text = f" --filter {self._filter!r}" if self._filter else ""
         return "\n".join(f"tt-debug threads {store.url}{text}" for store in self.tt.stores)
-
-
-def _forks(threads: Iterable[ThreadInfo]) -> dict[str, int]:
-    """How many threads were forked from each."""
-    counts: dict[str, int] = {}
-    for info in threads:
-        if info.forked_from is not None:
-            counts[info.forked_from.thread] = counts.get(info.forked_from.thread, 0) + 1
-    return counts
-
-
-def _ordered(threads: list[ThreadInfo], order: str) -> list[ThreadInfo]:
-    """By ``order``; the listing itself comes newest write first, and ties keep that."""
-    if order == "name":
-        return sorted(threads, key=lambda info: info.thread.casefold())
-    if order == "steps":
-        return sorted(threads, key=lambda info: -(info.checkpoints or 0))
-    if order == "status":
-        urgent = (Status.FAILED, Status.CRASHED, Status.WAITING, Status.HELD, Status.RUNNING)
-        return sorted(threads, key=lambda info: urgent.index(info.status) if info.status in urgent else len(urgent))
-    return threads

@@ -28,7 +28,7 @@ from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph import GraphFacts, GraphItem
 from tt_debug.tui.rows.line import HistoryLine
 from tt_debug.tui.rows.timeline import Moment
-from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.one_store import OneStore
 from tt_debug.tui.screens.thread_details import Details, RowFacts
 from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, ThreadRead
 from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
@@ -41,7 +41,7 @@ LARGE: Final = 2000
 """Checkpoints from which on Python's collector would be felt."""
 
 
-class ThreadBase(BaseScreen):
+class ThreadBase(OneStore):
     """State and reading. The parts call `read`, `select_ref` and `show_line`."""
 
     def __init__(self, store: OpenStore, thread: str, ref: Ref | None = None) -> None:
@@ -85,19 +85,6 @@ class ThreadBase(BaseScreen):
     def session(self) -> Session:
         """The store's session."""
         return self.store.session
-
-    def stores_shown(self) -> Sequence[OpenStore]:
-        """The thread's own."""
-        return (self.store,)
-
-    def stores_written(self) -> Sequence[OpenStore]:
-        """The thread's own."""
-        return (self.store,)
-
-    @property
-    def offline(self) -> bool:
-        """Whether the store is out of reach: what is shown may be out of date."""
-        return bool(self.tt.outages_of(self.stores_shown()))
 
     def compose_body(self) -> ComposeResult:
         """The graph, one of the tabs or two, the timeline, the search line."""
