@@ -45,7 +45,7 @@ def test_recoveries_and_what_came_of_them(tmp_path: Path) -> None:
     assert found.success_rate == 0.5
     assert (found.recovery.count, found.rerun.count) == (1, 1)
     assert found.writes.count == 4
-    assert found.alerts() == ("of the runs that were recovered 50% finished, below 95%",)
+    assert found.alerts()[0] == "of the runs that were recovered 50% finished, below 95%"
 
 
 def test_a_run_that_is_recovered_again_and_again_is_alarming_and_once_is_not(tmp_path: Path) -> None:
