@@ -22,7 +22,7 @@ _CATALOG: Final = b"""
     SELECT c.relname::text, array_agg(a.attname::text) FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-        AND a.attgenerated = ''
+        AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = ''
     WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p') AND n.nspname = %s GROUP BY 1
 """
 _WRITES: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "blob"})
