@@ -14,12 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from stores.errors import Busy, StoreError, Unreachable
+from stores.errors import Busy, StoreError, Unreachable, Unsupported
 from stores.points import point
 from stores.postgres_address import Address, driver
-from stores.postgres_errors import Interrupted, Lost, cannot_connect, is_gone, translated
+from stores.postgres_connecting import PAUSE, RETURN_SECONDS, connect, connect_patiently
+from stores.postgres_connecting import Database as Database
+from stores.postgres_errors import Interrupted, Lost, is_gone, translated
 from stores.rereading import rereading
 
 if TYPE_CHECKING:
@@ -27,19 +29,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Database: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
-APPLICATION: Final = "tt-debug"
 MOST: Final = 4
 """Reading connections at once: as many as the interface has threads that read."""
-CONNECT_SECONDS: Final = 10
+OLDEST: Final = 130000
+"""The first server that says what became of a transaction by its 64-bit id."""
 LOCK_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60
 WRITE_SECONDS: Final = 30
-RETURN_SECONDS: Final = 15.0
-"""How long a server that was there may take to come back."""
 CANCEL_SECONDS: Final = 5.0
-_PAUSE: Final = 0.1
 
 _LIMITS: Final = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SET LOCAL statement_timeout"
 _BEGIN_READING: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_LIMITS} = '{READ_SECONDS}s'"
@@ -47,33 +45,6 @@ _BEGIN_WRITING: Final = (
     f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_LIMITS} = '{WRITE_SECONDS}s';"
     f" SET LOCAL idle_in_transaction_session_timeout = '{WRITE_SECONDS}s'"
 )
-# A server or a network that died without a word is noticed after about a minute.
-_ALIVE: Final = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
-
-
-def connect(address: Address, *, reading: bool) -> Database:
-    """One connection in autocommit mode. Raises Unreachable, Busy where the server has none free."""
-    psycopg = driver()
-    settings = {
-        "application_name": APPLICATION,
-        "connect_timeout": str(CONNECT_SECONDS),
-        **_ALIVE,
-        **address.parameters,
-        "client_encoding": "UTF8",
-    }
-    given = settings.get("options", "")
-    only_reading = {**settings, "options": f"{given} -c default_transaction_read_only=on".strip()}
-    try:
-        db: Database = psycopg.connect(
-            **(only_reading if reading else settings), autocommit=True, prepare_threshold=None
-        )
-    except psycopg.Error as error:
-        if not reading or "startup parameter" not in str(error):
-            raise cannot_connect(error, address) from None
-        # A pooler that passes no options on. Every question is asked in a READ ONLY transaction all the same.
-        return connect(address, reading=False)
-    _read_as_stored(db)
-    return db
 
 
 class Server:
@@ -235,10 +206,12 @@ class WriteConnection:
         with self._lock, translated(self._address, writing=True):
             db = self._begun()
             try:
-                point("postgres.begun")
-                yield db
-                point("postgres.written")
-                self._commit(db)
+                with self._nothing_written_if_lost(db):
+                    point("postgres.begun")
+                    yield db
+                    row = db.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
+                    point("postgres.written")
+                self._commit(db, row[0] if row else None)
             finally:
                 self._leave(db)
             point("postgres.committed")
@@ -262,12 +235,28 @@ class WriteConnection:
             else:
                 return self._db
         db = self._db = connect(self._address, reading=False)
+        version = db.info.server_version
+        if version < OLDEST:
+            self.close()
+            raise Unsupported(
+                f"{self._address.shown} is PostgreSQL {version // 10000}; writing needs {OLDEST // 10000}",
+                hint="Looking works; fork and edit in a newer server.",
+            )
         db.execute(_BEGIN_WRITING)
         return db
 
-    def _commit(self, db: Database) -> None:
-        row = db.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
-        commit = row[0] if row else None
+    @contextlib.contextmanager
+    def _nothing_written_if_lost(self, db: Database) -> Iterator[None]:
+        try:
+            yield
+        except driver().Error as error:
+            if not is_gone(error, db):
+                raise
+            raise Unreachable(
+                f"the connection to {self._address.shown} was lost: nothing was written", hint="Do it again."
+            ) from error
+
+    def _commit(self, db: Database, commit: str | None) -> None:
         try:
             db.execute("COMMIT")
         except driver().Error as error:
@@ -279,7 +268,7 @@ class WriteConnection:
         """Come back if the transaction of that id was committed. Raises Unreachable if it was not, or nobody knows."""
         where, give_up = self._address.shown, time.monotonic() + RETURN_SECONDS
         while (status := self._status_of(commit)) == "in progress" and time.monotonic() < give_up:
-            time.sleep(_PAUSE)
+            time.sleep(PAUSE)
         if status == "aborted":
             raise Unreachable(f"the connection to {where} was lost: nothing was written", hint="Do it again.")
         if status != "committed":
@@ -304,34 +293,6 @@ class WriteConnection:
                 db.execute("ROLLBACK")
 
 
-def connect_patiently(address: Address, *, reading: bool) -> Database:
-    """As `connect`, for a server that was there a moment ago: one that restarts is waited for, a bounded while."""
-    give_up = time.monotonic() + RETURN_SECONDS
-    while True:
-        try:
-            return connect(address, reading=reading)
-        except (Busy, Unreachable):
-            if time.monotonic() >= give_up:
-                raise
-        time.sleep(_PAUSE)
-
-
 def place_id(address: Address) -> str:
     """A stable name for a database that carries none itself; names what we keep about it elsewhere."""
     return hashlib.sha256(address.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _read_as_stored(db: Database) -> None:
-    """JSON comes as its text, for a decoder that changes nothing; text that is no UTF-8 keeps its bytes."""
-    from psycopg.adapt import Loader
-
-    class Text(Loader):
-        def load(self, data: bytes | bytearray | memoryview) -> str:
-            return bytes(data).decode("utf-8", "surrogateescape")
-
-    for name in ("json", "jsonb"):
-        db.adapters.register_loader(name, Text)
-    if db.info.parameter_status("server_encoding") == "SQL_ASCII":
-        db.execute("SET client_encoding TO 'SQL_ASCII'")  # in any other the server refuses such text
-        for name in ("text", "varchar", "bpchar", "name"):
-            db.adapters.register_loader(name, Text)

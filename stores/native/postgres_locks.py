@@ -10,8 +10,8 @@ import hashlib
 from typing import Final, Self
 
 from stores.errors import Unreachable
-from stores.postgres import Database, connect
 from stores.postgres_address import Address, driver
+from stores.postgres_connecting import Database, connect
 
 # A holder whose machine vanished is noticed after a minute, and no server ends the session for being idle.
 _SESSION: Final = (

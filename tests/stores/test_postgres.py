@@ -9,15 +9,18 @@ import threading
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
 
+from stores import create_native, open_store
 from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
-from stores.postgres import MOST, Database, Server, WriteConnection, connect, place_id
+from stores.postgres import MOST, Database, Server, WriteConnection, place_id
 from stores.postgres_address import Address, address_of, is_postgres
+from stores.postgres_connecting import connect
 from stores.postgres_errors import Interrupted, Lost
 from tests.postgres import SERVER, at, database, kill_ours, postgres_server, restart
 from tests.postgres_line import Line, everything, line
@@ -109,6 +112,9 @@ def test_a_service_is_looked_up(database: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     with connect(address_of("service=ours"), reading=True) as db:
         assert _value(db, "SELECT current_database()") == parameters["dbname"]
+    create_native("service=ours")
+    with closing(open_store("service=ours schema=tt_debug")) as store:
+        assert (store.info.kind, store.info.url) == ("native", "postgresql:///?service=ours&schema=tt_debug")
 
 
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,10 +378,20 @@ def test_a_write_whose_connection_breaks_is_not_repeated(writing: WriteConnectio
             kill_ours(database)
             db.execute("INSERT INTO kept VALUES ('b', '')")
 
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(Unreachable, match="nothing was written") as caught:
         write()
     assert caught.value.hint
     assert _ids(database) == []
+
+
+def test_a_server_too_old_to_resolve_a_lost_commit_is_not_written_to(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.postgres.OLDEST", 990000)
+    writing = WriteConnection(address_of(database))
+    with pytest.raises(Unsupported, match="writing needs 99"), writing.transaction():
+        raise AssertionError("not reached")
+    writing.close()
 
 
 @pytest.mark.parametrize("arrives", [True, False])

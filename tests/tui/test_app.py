@@ -250,16 +250,24 @@ def test_a_bug_goes_to_the_app_and_an_ended_app_is_no_error() -> None:
     loader.close()
 
 
+def _buggy() -> float:
+    url = "postgresql://me:s3cr3t".replace("r3t", "r3t-word@db")
+    return len(url) / 0
+
+
 async def _call_with_a_bug(app: TtDebugApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot, app)
-        app.loader.call(app.screen, "state", lambda: 1 // 0, Got)
+        app.loader.call(app.screen, "state", _buggy, Got)
         await settled(pilot, app)
 
 
-async def test_a_bug_ends_the_app_and_is_raised(session: FakeSession) -> None:
+async def test_a_bug_ends_the_app_and_is_raised(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ZeroDivisionError):
         await _call_with_a_bug(app_over(session))
+    told = "".join(capsys.readouterr())
+    assert "ZeroDivisionError" in told
+    assert "s3cr3t-word" not in told, "the values of variables are nobody else's business"
 
 
 # --- sizes, themes, glyphs

@@ -122,6 +122,16 @@ class TtDebugApp(Outages):
         for store in self.stores:
             store.session.interrupt(thread)
 
+    def _fatal_error(self) -> None:
+        """As Textual's own, but without the values of variables: a store's password may be among them."""
+        from rich.segment import Segments
+        from rich.traceback import Traceback
+
+        self.bell()
+        told = self.console.render(Traceback(show_locals=False, width=None), self.console.options)
+        self._exit_renderables.append(Segments(told))
+        self._close_messages_no_wait()
+
     def on_bug(self, event: Bug) -> None:
         """A bug in a call: raised here, so that it ends the app with its traceback and is not swallowed."""
         raise event.error
