@@ -142,10 +142,12 @@ def arguments(job: Mapping[str, Any], graph: Any) -> dict[str, Any]:
 
 def answer(job: Mapping[str, Any], before: Standing) -> Any:
     """What goes in: nothing, or answers by the id of their question. Refuses an answer that nobody asked for."""
-    from langgraph.types import Command, Interrupt
-
     answers = dict(job["answers"])
     ids = [question["approval"] for question in before.questions]
+    if not answers and not job["has_answer"]:
+        return None
+    from langgraph.types import Command, Interrupt  # not there yet in the first releases of 0.2
+
     if job["has_answer"]:
         if len(ids) > 1:
             raise Refused("usage", f"{len(ids)} questions are open: {', '.join(ids)}", "answer each by its id")
@@ -157,8 +159,6 @@ def answer(job: Mapping[str, Any], before: Standing) -> Any:
     unknown = [identity for identity in answers if identity not in ids]
     if unknown:
         raise Refused("usage", f"no open question has the id {', '.join(unknown)}", f"open: {', '.join(ids) or 'none'}")
-    if not answers:
-        return None
     by_id = hasattr(Interrupt, "interrupt_id") and all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers)
     # Before langgraph 0.6 an answer by id is forgotten when its task asks again.
     if len(ids) == 1 and not (by_id and hasattr(Interrupt, "id")):
