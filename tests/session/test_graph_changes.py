@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from stores.errors import Conflict
 from stores.model import Change
 from tests.engine.graph_threads import AGENTS, started, stock
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph_fingerprint import differences
+from tt_debug.engine.graph_fingerprint import differences, fingerprint
 from tt_debug.errors import GraphChanged
 from tt_debug.session.graph_runs import FirstStep
 from tt_debug.session.plans import GraphTarget, RunRequest, RunResult
@@ -66,6 +67,18 @@ def test_breakpoints_and_subgraphs_count_too() -> None:
     inner = {**plain, "subgraphs": {"a": {**plain, "nodes": ["a", "c"]}}}
     assert differences({**plain, "subgraphs": {"a": plain}}, inner) == ["a: node c is new"]
     assert differences(stops, stops) == []
+
+
+def test_channels_named_like_nodes_are_edges() -> None:
+    """As releases before 0.4 make them: the same graph under a later release has not changed."""
+    node, channel = SimpleNamespace(triggers=["a"]), SimpleNamespace()
+    parts = {"nodes": {"a": node}, "interrupt_before_nodes": [], "interrupt_after_nodes": []}
+    old, new = (
+        SimpleNamespace(**parts, channels=channels, get_subgraphs=list)
+        for channels in ({"x": channel, "a": channel}, {"x": channel, "branch:to:a": channel})
+    )
+    assert fingerprint(old)["channels"] == {"x": "SimpleNamespace of None"}
+    assert differences(fingerprint(old), fingerprint(new)) == []
 
 
 def test_a_thread_that_moved_on_after_the_plan_is_not_run(tmp_path: Path) -> None:

@@ -151,6 +151,9 @@ def test_refused(session: Session, path: Path) -> None:
     broken = Session.open(str(path), graph=GraphTarget("steered:broken", folder=AGENTS))
     with pytest.raises(ChildFailed, match="updating the state as look failed: ValueError: no way from here"):
         updated(broken, "t", NodeEdit("look", good(session)))
+    with pytest.raises(ChildFailed, match="no way from here"):
+        updated(broken, "t@1", NodeEdit("look", good(session)), thread="never")
+    assert "never" not in {info.thread for info in session.threads()}
     without = Session.open(str(path))
     with pytest.raises(UsageError, match="the graph's to make"):
         updated(without, "t", NodeEdit("look", good(session)))

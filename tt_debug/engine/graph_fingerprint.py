@@ -21,7 +21,10 @@ def fingerprint(graph: Any) -> dict[str, Any]:
         "nodes": sorted(name for name in graph.nodes if not name.startswith("__")),
         "edges": sorted(_edges(graph) if builder is None else _built(builder)),
         "channels": {
-            name: _channel(channel) for name, channel in sorted(graph.channels.items()) if not name.startswith(_OWN)
+            name: _channel(channel)
+            for name, channel in sorted(graph.channels.items())
+            # Before langgraph 0.4 an edge is a channel named like the node it comes from.
+            if not name.startswith(_OWN) and name not in graph.nodes
         },
         "breakpoints": {
             when: sorted(names) if not isinstance(names, str) else names

@@ -83,6 +83,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan) -> RunResult:
         with_results=_is_tip(store, journal, ref),
     )
     if not edit.preview and plan.thread != ref.thread:
+        update_graph(job, save=False)  # what the graph refuses is to leave no thread behind
         forking.fork(store, journal, forking.Fork(ref, plan.thread))
         job = replace(job, thread=plan.thread)
     made = update_graph(job, save=not edit.preview)
