@@ -12,12 +12,23 @@ from typing import Any, Final
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt
 from stores.langgraph.collisions import Versions
+from stores.langgraph.delta import COUNTERS
 from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.postgres_listing import listing
-from stores.langgraph.rows import MISSING_BLOB, Blob, CheckpointRow, WriteRow, is_control, loads, mapping
+from stores.langgraph.rows import (
+    MISSING_BLOB,
+    Blob,
+    CheckpointRow,
+    WriteRow,
+    as_bytes,
+    is_control,
+    loads,
+    mapping,
+    read_metadata,
+)
 from stores.langgraph.skeleton import Key
 from stores.langgraph.tables import Place, ThreadRow
-from stores.model import Ref, Value
+from stores.model import Ref
 from stores.postgres import Database
 
 _ALL: Final = "unnest(%s::text[], %s::text[], %s::text[])"
@@ -183,7 +194,7 @@ class PostgresTables:
             keys = {name: (ref.thread, ref.ns, name, version) for name, version in versions[ref].items()}
             own = {name: blobs[key] for name, key in keys.items() if key in blobs}
             total = size + sum(blob.size for blob in own.values())
-            raw = content.encode("utf-8", "surrogatepass")
+            raw = as_bytes(content)
             rows[ref] = CheckpointRow(
                 ref.ns, ref.id, parent or None, "json", raw, metadata, blobs=own, size=total, apart=True
             )
@@ -241,10 +252,9 @@ class PostgresTables:
             return []
         if isinstance(content.get("v"), int) and content["v"] < 4:
             return list(absent.items())
-        counted = mapping(mapping(loads((row.metadata or "{}").encode())).get("counters_since_delta_snapshot"))  # type: ignore[union-attr]
-        return [
-            (name, version) for name, version in absent.items() if name not in counted and self._was(ref, name, version)
-        ]
+        metadata, _ = read_metadata(row.metadata)
+        deltas = mapping(metadata.get(COUNTERS))
+        return [pair for pair in absent.items() if pair[0] not in deltas and self._was(ref, *pair)]
 
     def _was(self, ref: Ref, name: str, version: str) -> bool:
         """Whether a value was stored under this version, by what else is there."""
@@ -318,9 +328,10 @@ class PostgresTables:
 
 def versions_of(content: str | bytes) -> Mapping[str, str]:
     """Channel → version of a checkpoint's JSON, as the text under which a value is stored; {} for a damaged one."""
-    found: Value = mapping(
-        mapping(loads(content if isinstance(content, bytes) else content.encode())).get("channel_versions")
-    )
+    try:
+        found = mapping(mapping(loads(as_bytes(content))).get("channel_versions"))
+    except Corrupt:
+        return {}
     return {name: version if isinstance(version, str) else str(version) for name, version in found.items()}
 
 
