@@ -89,7 +89,7 @@ FAULTS = [
     ("[keys]\nedit = 'hello'", "there is no key 'hello'"),
     ("[keys]\nedit = ''", "there is no key ''"),
     ("[keys]\npalette = []", "palette needs a key"),
-    ("[keys]\n'pane.focus' = ['f1']", "pane.focus has 1 keys, and there are 7 panels"),
+    ("[keys]\n'pane.focus' = ['f1']", "pane.focus has 1 keys, and there are 9 panels"),
     ("[keys", "keys.toml"),
 ]
 

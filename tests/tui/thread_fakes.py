@@ -33,6 +33,7 @@ from stores.model import (
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
+from tt_debug.session.executor import Chapter
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
 
@@ -64,6 +65,7 @@ class TripSession:
         self.failing: dict[Ref, Exception] = {}
         self.gate: threading.Event | None = None
         self.adopted: object = None
+        self.executor = self
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:
@@ -193,6 +195,9 @@ class TripSession:
 
         before = old or self.load(new).header.parent
         return diff(self.load(before).state if before else {}, self.load(new).state)
+
+    def story(self, line: Sequence[Header]) -> tuple[Chapter, ...]:
+        return tuple(Chapter(header) for header in line)
 
     # --- writing
 

@@ -107,6 +107,11 @@ class RunPlan:
     recorded: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
 
+    @property
+    def from_record(self) -> bool:
+        """Whether it is a replay that calls nothing, and after which the thread is as it was."""
+        return self.request.action == "replay" and self.request.mode in ("recorded", "verify")
+
     def lines(self) -> tuple[str, ...]:
         """The plan as text, one fact a line: no name in it makes another."""
         first = " → ".join(self.nodes) if self.nodes else "nothing"

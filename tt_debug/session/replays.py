@@ -50,7 +50,7 @@ def plan(store: RunStore, view: ThreadView, request: RunRequest) -> RunPlan:
         raise UsageError(f"no workflow is stored with {base.ref.thread!r}", hint="replay --mode live --workflow FILE")
     workflow = load_body(definition.body, definition.origin)
     verify = request.mode == "verify"
-    where = "nothing is kept" if verify else f"kept as {_thread(base)!r} in {_scratch(store)}"
+    where = "nothing is kept" if verify else "the states that come out are kept in a store apart"
     notes = (
         "model calls, effects and answers come from the record; what a node does beside ctx.effect, it does for real",
         f"{base.ref.thread!r} stays as it is; {where}",

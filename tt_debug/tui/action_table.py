@@ -114,7 +114,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action(
         "pane.focus",
         "Go to a panel",
-        ("1", "2", "3", "4", "5", "6", "7"),
+        ("1", "2", "3", "4", "5", "6", "7", "8", "9"),
         "The panel or tab of that number.",
         ("home", "thread", "approvals"),
     ),

@@ -110,8 +110,8 @@ def _unsent(wanted: Mapping[str, Sequence[str]]) -> Iterator[str]:
             reason = unreachable(key, name)
             if reason:
                 yield f"{name} cannot have the key {key!r}: {reason}"
-        if name == "pane.focus" and len(keys) != 7:
-            yield f"pane.focus has {len(keys)} keys, and there are 7 panels"
+        if name == "pane.focus" and len(keys) != 9:
+            yield f"pane.focus has {len(keys)} keys, and there are 9 panels"
 
 
 def _shared(actions: Sequence[Action]) -> Iterator[str]:

@@ -29,7 +29,8 @@ class ConfirmDialog(Dialog[str]):
     """Lists a plan's lines. ``title`` is the plan's first line, ``verb`` the button's word.
 
     ``state`` says how things stand before that. Ends with "run"; with ``asks_on_conflict`` with what is to be done
-    about effects on record that are others by now: "new", "reuse", "skip", or "ask" when they come.
+    about effects on record that are others by now: "new", "reuse", "skip", or "ask" when they come. ``others`` are
+    what else can be done instead.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class ConfirmDialog(Dialog[str]):
         state: str = "Nothing has run yet.",
         *,
         asks_on_conflict: bool = False,
+        others: tuple[Choice[str], ...] = (),
     ) -> None:
         run: Choice[str] = Choice(verb, "run", "ctrl+r", "warning")
-        super().__init__(title, CONFLICT if asks_on_conflict else (run,))
+        super().__init__(title, CONFLICT if asks_on_conflict else (run, *others))
         self._asks = asks_on_conflict
         self._lines = lines
         self._state = state

@@ -5,12 +5,13 @@ Owns tabs, titles and dimming. In a narrow terminal the diff is a tab like the o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from textual import events, on
 from textual.content import Content
 
-from stores.model import Header, Ref
+from stores.model import Capability, Header, Ref
 from tt_debug.session.thread_view import call_name
 from tt_debug.text import counted, human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
@@ -29,7 +30,13 @@ TABS: Final = (
     ("writes", "5 Writes"),
     ("meta", "6 Meta"),
     ("live", "7 Live"),
+    ("effects", "8 Effects"),
+    ("log", "9 Log"),
 )
+
+
+COMPARED: Final = 28
+"""Cells that the two sides of a comparison take beside the tabs."""
 
 
 class ThreadPanels(ThreadFollowing):
@@ -85,7 +92,7 @@ class ThreadPanels(ThreadFollowing):
         self._turn(-1)
 
     def _turn(self, by: int) -> None:
-        names = [name for name, _ in TABS if self.narrow or name != "diff"]
+        names = [name for name, _ in TABS if self._has_tab(name) or name == "live"]
         at = names.index(self.tab) if self.tab in names else 0
         in_tab = self.focused is not None and self.focused.id == self.tab
         self.show_tab(names[(at + by) % len(names)])
@@ -134,12 +141,9 @@ class ThreadPanels(ThreadFollowing):
 
     def _tabs(self, active: str) -> Content:
         shown = Content("")
-        for name, title in TABS:
-            if name == "diff" and not self.narrow:
-                continue
-            if name == "live" and not self._has_run():
-                continue
-            text = title if name == active or not self.narrow or self.size.width >= 72 else title[:1]
+        there = [(name, title) for name, title in TABS if self._has_tab(name)]
+        texts = self._fitting(there, active)
+        for name, text in texts.items():
             link = Content.from_markup(f"[@click=screen.tab('{name}')]{text}[/]")
             shown = (
                 shown
@@ -147,6 +151,24 @@ class ThreadPanels(ThreadFollowing):
                 + (link.stylize("bold underline") if name == active else link)
             )
         return shown
+
+    def _fitting(self, there: Sequence[tuple[str, str]], active: str) -> dict[str, str]:
+        """The tabs' titles, from the right only their numbers where they would not fit."""
+        texts = dict(there)
+        # Before the first layout nothing has a width.
+        room = max(view.outer_size.width for view in self.views) - 4 or self.size.width
+        room -= COMPARED if active == "diff" else 0
+        for name, title in reversed(there):
+            if name != active and sum(len(text) + 2 for text in texts.values()) > room:
+                texts[name] = title[:1]
+        return texts
+
+    def _has_tab(self, name: str) -> bool:
+        if name == "diff":
+            return self.narrow
+        if name == "effects":
+            return Capability.RUNS in self.session.info.capabilities
+        return name != "live" or self._has_run()
 
     def _has_run(self) -> bool:
         return self.views.live.row_count > 0 or bool(self.running_text)

@@ -16,6 +16,7 @@ from tt_debug.tui.widgets.messages_view import MessagesView
 from tt_debug.tui.widgets.meta_view import MetaView
 from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.state_view import StateView
+from tt_debug.tui.widgets.story_view import StoryView
 from tt_debug.tui.widgets.writes_view import WritesView
 
 
@@ -72,11 +73,14 @@ class TabViews:
         self.writes = WritesView(id="writes")
         self.meta = MetaView(id="meta")
         self.live = LiveView(id="live")
+        self.effects = StoryView("no effect is on record on this line", id="effects")
+        self.log = StoryView("nothing is known of how this came about", id="log")
         self.diff = DiffView(id="diff")
 
     def __iter__(self) -> Iterator[PieceView]:
         """In the order they stand in, with room for two the diff below or right of the other."""
-        return iter((self.state, self.messages, self.writes, self.meta, self.live, self.diff))
+        told = (self.live, self.effects, self.log)
+        return iter((self.state, self.messages, self.writes, self.meta, *told, self.diff))
 
     def named(self, name: str) -> PieceView:
         """The panel of that id."""

@@ -28,6 +28,7 @@ from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import EditOutcome
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.times import clock_text
+from tt_debug.tui.screens.replaying import OTHER_MODES, OTHER_REPLAYS, replay_lines
 from tt_debug.tui.screens.thread_editing import ThreadEditing
 from tt_debug.tui.under_way import UnderWay
 
@@ -108,7 +109,7 @@ class ThreadRunning(ThreadEditing):
             self._ask(RunRequest("resume", ref=self.selected, single_step=True))
 
     def act_run_replay(self) -> None:
-        """Run again from here, on a new thread."""
+        """Run again from here: from the record, or live on a new thread."""
         if self.selected is not None:
             self._ask(RunRequest("replay", ref=self.selected))
 
@@ -124,13 +125,17 @@ class ThreadRunning(ThreadEditing):
         plan = event.plan
 
         def decided(word: str | None) -> None:
-            if word is not None:
+            if word in OTHER_MODES:
+                self._ask(replace(plan.request, mode=OTHER_MODES[word]))
+            elif word is not None:
                 decision = word if word in OnConflict.ALL else plan.request.on_conflict
                 self._start(replace(plan, request=replace(plan.request, on_conflict=decision)))
 
         verb = "Run one step" if plan.request.single_step else "Run"
         asks = bool(plan.differing) and plan.request.action == "resume" and plan.request.on_conflict is None
-        self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], verb, asks_on_conflict=asks), decided)
+        others = OTHER_REPLAYS if plan.request.mode == "recorded" else ()
+        dialog = ConfirmDialog(plan.title, plan.lines()[1:], verb, asks_on_conflict=asks, others=others)
+        self.app.push_screen(dialog, decided)
 
     def show_failure(self, event: Failed) -> None:
         """A plan that cannot be made offers what can be done instead."""
@@ -223,7 +228,7 @@ class ThreadRunning(ThreadEditing):
         for event in events:
             self._under_way.take(event)
         self.views.live.add(events)
-        if any(event.kind in MOVES for event in events) and self._plan is not None:
+        if any(event.kind in MOVES for event in events) and self._plan is not None and not self._plan.from_record:
             self.read(trunk=self._plan.thread if self.following else None, to_head=self.following)
         self._show_live()
         self.show_titles()
@@ -239,7 +244,8 @@ class ThreadRunning(ThreadEditing):
         self.show_place()
 
     def _show_live(self) -> None:
-        on_trunk = self._plan is not None and self.trunk is not None and self.trunk.thread == self._plan.thread
+        run = None if self._plan is None or self._plan.from_record else self._plan.thread
+        on_trunk = self.trunk is not None and self.trunk.thread == run
         live = (self._under_way.text() or self.tt.glyphs.ellipsis) if self.running and on_trunk else ""
         self.graph.show_facts(replace(self.graph.facts, live=live))
 
@@ -258,6 +264,9 @@ class ThreadRunning(ThreadEditing):
     def _run_ended(self, event: RunEnded) -> None:
         self._stopped()
         result = event.result
+        if self._plan is not None and self._plan.from_record:
+            self.app.push_screen(NoticeDialog(self._plan.title, replay_lines(result)))
+            return
         self.read(select=result.head if self.following else None, trunk=result.thread if self.following else None)
         words = {
             Status.DONE: f"{result.thread}: the run is done",

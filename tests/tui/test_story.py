@@ -1,0 +1,118 @@
+"""The tabs Log and Effects: how the checkpoint under the cursor came about, over the demo's own file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui.conftest import screen_text, unsafe_characters, wait_for
+from tests.tui.thread_app import thread_screen
+from tt_debug.demo import prepare
+from tt_debug.session.session import Session
+from tt_debug.tui.app import OpenStore, TtDebugApp
+from tt_debug.tui.dialogs.confirm import ConfirmDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens.thread import ThreadScreen
+
+
+@asynccontextmanager
+async def demo_thread(folder: Path, thread: str, size: tuple[int, int]) -> AsyncIterator[tuple[Pilot[Any], TtDebugApp]]:
+    """The screen of one of the demo's threads."""
+    path = prepare(folder).native
+    app = TtDebugApp([OpenStore(str(path), path.name, Session.open(str(path)))])
+    async with app.run_test(size=size) as pilot:
+        screen = app.show_thread(app.stores[0], thread)
+        await wait_for(pilot, lambda: screen.details is not None and not app.loader.busy)
+        yield pilot, app
+
+
+async def shown(pilot: Pilot[Any], app: TtDebugApp, key: str, text: str) -> list[str]:
+    """The screen's lines, once ``key`` has brought ``text``."""
+    await pilot.press(key)
+    await wait_for(pilot, lambda: text in screen_text(app))
+    lines = screen_text(app).splitlines()
+    assert not unsafe_characters("\n".join(lines))
+    return lines
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_effects_of_a_line_and_how_it_came_about(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with demo_thread(tmp_path, "旅-奈良 🦌-budget", size) as (pilot, app):
+        lines = await shown(pilot, app, "8", "8 Effects")
+        await wait_for(pilot, lambda: "timetable" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        tax = next(line for line in lines if " tax " in line)
+        assert "recorded" in tax
+        assert next(line for line in reversed(lines) if " option " in line).split("option")[1].split()[0] == "called"
+        await shown(pilot, app, "9", "9 Log")
+        await wait_for(pilot, lambda: "check_total" in screen_text(app) and "llm" in screen_text(app))
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        told = [text_of(screen.views.log.piece_line(row, 200)) for row in range(screen.views.log.row_count)]
+        named = [line.split()[2] for line in told if line[:4].strip()]
+        assert named[:2] == ["the", "read_request"]
+        assert named[-7:] == [
+            "a",
+            "rank_hotels",
+            "choose_hotel",
+            "reserve_hotel",
+            "invoice",
+            "check_total",
+            "write_summary",
+        ]
+        assert [line.split()[:2] for line in told if not line[:4].strip()][-1] == ["llm", "called"]
+
+
+async def test_a_failed_attempt_stands_in_the_log(tmp_path: Path) -> None:
+    async with demo_thread(tmp_path, "quote-8", (120, 40)) as (pilot, app):
+        await shown(pilot, app, "9", "attempt 1 failed")
+        assert "HTTP 403" in screen_text(app)
+
+
+async def test_the_cursor_takes_the_log_along(tmp_path: Path) -> None:
+    async with demo_thread(tmp_path, "trip-planner", (120, 40)) as (pilot, app):
+        await shown(pilot, app, "9", "write_summary  ")
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        rows = screen.views.log.row_count
+        screen.go_to("3")
+        await wait_for(pilot, lambda: screen.views.log.row_count < rows)
+
+
+async def test_a_replay_offers_its_modes_and_says_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TT_DEBUG_DEMO_PACE", "0")
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    async with demo_thread(tmp_path / "demo", "trip-planner", (80, 24)) as (pilot, app):
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        before = len(screen.view.headers) if screen.view is not None else 0
+        screen.go_to("19")
+        await wait_for(pilot, lambda: screen.details is not None and screen.details.ref == screen.selected)
+        await pilot.press("R")
+        await wait_for(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await wait_for(pilot, lambda: "from the record" in screen_text(app))
+        assert "Live, on a new thread" in screen_text(app)
+        await pilot.press("ctrl+v")
+        await wait_for(pilot, lambda: "Verify trip-planner from the record" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await wait_for(pilot, lambda: isinstance(app.screen, NoticeDialog))
+        assert "every step went as recorded" in screen_text(app)
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: app.screen is screen and not app.loader.busy)
+        assert screen.view is not None
+        assert len(screen.view.headers) == before
+
+
+async def test_a_store_without_runs_has_a_log_and_no_effects() -> None:
+    async with thread_screen(size=(120, 40)) as on:
+        await on.press("9")
+        assert "9 Log" in on.text
+        await on.until(lambda: on.screen.views.log.row_count > 3)

@@ -1,0 +1,160 @@
+"""How a state came about, line by line: steps, attempts and effects in order; and the effects alone, as a table.
+
+Owns the words and the columns. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from stores.effects import EffectStatus, EffectUse
+from stores.model import Header, Status, Value
+from tt_debug.redaction import Redaction
+from tt_debug.session.executor import Attempt, Chapter
+from tt_debug.text import human_duration, safe_text
+from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
+from tt_debug.tui.rows.message import flat
+from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.values import value_line
+
+ERROR: Final = 500
+"""Characters of an error that are shown on its line."""
+_ENDED: Final = {
+    "completed": Status.DONE,
+    "running": Status.RUNNING,
+    "failed": Status.FAILED,
+    "waiting": Status.WAITING,
+}
+_BY_HAND: Final = {
+    "input": "the input",
+    "fork": "a fork",
+    "edit": "an edit",
+    "answer": "an answer",
+    "migrate": "moved on",
+}
+_INKS: Final = {
+    EffectStatus.DONE: "success",
+    EffectStatus.FAILED: "error",
+    EffectStatus.UNKNOWN: "warning",
+    EffectStatus.CONFLICT: "warning",
+    EffectStatus.INTENT: "warning",
+}
+
+
+def hidden_story(story: Iterable[Chapter], hiding: Redaction) -> tuple[Chapter, ...]:
+    """The same with its secrets hidden: what effects were asked for, and what came of them."""
+
+    def use(found: EffectUse) -> EffectUse:
+        effect = found.effect
+        shown = replace(effect, request=hiding.hide(effect.request), result=hiding.hide(effect.result))
+        return replace(found, effect=shown)
+
+    return tuple(
+        replace(chapter, attempts=tuple(replace(one, uses=tuple(map(use, one.uses))) for one in chapter.attempts))
+        for chapter in story
+    )
+
+
+def log_lines(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Oldest first: a line for each checkpoint, below it what its step did outside, and the attempts that failed."""
+    return [line for chapter in story for line in _chapter(chapter, glyphs)]
+
+
+def effect_lines(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Oldest first: a line for each use of an effect, in columns."""
+    uses = [(_step(chapter.header), use) for chapter in story for attempt in chapter.attempts for use in attempt.uses]
+    node_cells = min(max((len(_node(use)) for _, use in uses), default=0), 18)
+    name_cells = min(max((len(_name(use)) for _, use in uses), default=0), 16)
+    return [
+        (
+            Piece(f"{step:>4} ", "muted"),
+            Piece(f"{_node(use)[:node_cells]:<{node_cells}}  "),
+            Piece(f"{_name(use)[:name_cells]:<{name_cells}}  ", "strong"),
+            *_how(use),
+            Piece(f"{use.effect.kind:<13} ", "muted"),
+            *_came_of_it(use, glyphs),
+        )
+        for step, use in uses
+    ]
+
+
+def _chapter(chapter: Chapter, glyphs: Glyphs) -> Iterator[Line]:
+    header = chapter.header
+    last = next((one for one in reversed(chapter.attempts) if one.record.checkpoint), None)
+    earlier = [one for one in chapter.attempts if one is not last]
+    for one in earlier:
+        yield from _attempt(one, glyphs)
+    if header is None:
+        return
+    took = "" if last is None or last.record.duration is None else f"  {human_duration(last.record.duration)}"
+    attempt = f"  attempt {last.record.attempt}" if last is not None and last.record.attempt > 1 else ""
+    what = ", ".join(header.nodes) if header.source in ("step", "loop", "substep", "suspend") else ""
+    part = header.meta.get("substep")
+    words = [safe_text(what or _BY_HAND.get(header.source, header.source))]
+    words += [f"part {safe_text(str(part))}"] if part else []
+    words += [f"by {safe_text(str(by))}"] if (by := header.meta.get("answered_by")) else []
+    words += ["asks"] if header.source == "suspend" else []
+    sign, ink = (glyphs.done, "success") if what else (glyphs.dot, "accent")
+    yield (
+        Piece(f"{_step(header):>4} ", "muted"),
+        Piece(f"{sign} ", ink),
+        Piece("  ".join(words), "strong" if what else "plain"),
+        Piece(attempt + took, "muted"),
+    )
+    for use in last.uses if last is not None else ():
+        yield _effect(use, glyphs)
+
+
+def _attempt(one: Attempt, glyphs: Glyphs) -> Iterator[Line]:
+    """An attempt that led nowhere, or that is under way."""
+    record = one.record
+    status = _ENDED.get(record.status, record.status)
+    took = "" if record.duration is None else f"  {human_duration(record.duration)}"
+    yield (
+        Piece("     "),
+        Piece(f"{status_glyph(status, glyphs)} ", status_ink(status)),
+        Piece(safe_text(record.node), "strong"),
+        Piece(f"  attempt {record.attempt} {safe_text(record.status)}{took}", "muted"),
+    )
+    if record.error is not None:
+        yield (Piece("         "), Piece(flat(record.error[:ERROR], glyphs), "error"))
+    for use in one.uses:
+        yield _effect(use, glyphs)
+
+
+def _effect(use: EffectUse, glyphs: Glyphs) -> Line:
+    return (
+        Piece(f"         {_name(use)}  ", "key"),
+        *_how(use),
+        Piece(f"{use.effect.kind}  ", "muted"),
+        *_came_of_it(use, glyphs),
+    )
+
+
+def _how(use: EffectUse) -> Line:
+    return (Piece("called    ", "accent") if use.called else Piece("recorded  ", "muted"),)
+
+
+def _came_of_it(use: EffectUse, glyphs: Glyphs) -> Line:
+    effect = use.effect
+    if effect.status == EffectStatus.DONE:
+        result: Value = effect.result
+        return value_line(result, glyphs)
+    error = "" if effect.error is None else "  " + flat(effect.error[:ERROR], glyphs)
+    return (Piece(effect.status, _INKS.get(effect.status, "muted")), Piece(error, "error"))
+
+
+def _name(use: EffectUse) -> str:
+    number = use.effect.slot.call_no
+    return safe_text(use.effect.slot.name) + (f" #{number}" if number > 1 else "")
+
+
+def _node(use: EffectUse) -> str:
+    visit = use.effect.slot.visit
+    return safe_text(use.effect.slot.node) + (f" #{visit}" if visit > 1 else "")
+
+
+def _step(header: Header | None) -> str:
+    return "" if header is None or header.step is None else str(header.step)

@@ -1,0 +1,63 @@
+"""The tabs that tell how the checkpoint under the cursor came about: its log, and its effects.
+
+Owns when that is read: only while one of the two is looked at.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual import on
+from textual.message import Message
+
+from stores.model import Ref
+from tt_debug.session.executor import Chapter
+from tt_debug.tui.rows.story import effect_lines, hidden_story, log_lines
+from tt_debug.tui.screens.thread_asking import ThreadAsking
+from tt_debug.tui.screens.thread_parts import DetailsRead
+
+STORY_TABS = frozenset({"effects", "log"})
+
+
+class StoryRead(Message):
+    """How ``ref`` came about."""
+
+    def __init__(self, ref: Ref, story: tuple[Chapter, ...]) -> None:
+        super().__init__()
+        self.ref = ref
+        self.story = story
+
+
+class ThreadStory(ThreadAsking):
+    """8 and 9."""
+
+    _told: Ref | None = None
+
+    def show_tab(self, name: str) -> None:
+        """Read what the tab tells when it comes on top."""
+        super().show_tab(name)
+        if name in STORY_TABS:
+            self._read_story()
+
+    @on(DetailsRead)
+    def _details_shown(self) -> None:
+        self._told = None  # a run may have added to the same checkpoint
+        if self.tab in STORY_TABS:
+            self._read_story()
+
+    def _read_story(self) -> None:
+        ref, view = self.selected, self.view
+        if ref is None or view is None or ref not in view.headers or ref == self._told:
+            return
+        line = [view.headers[each] for each in view.line(ref)]
+        read = partial(self.session.executor.story, line)
+        self.tt.loader.call(self, "story", read, partial(StoryRead, ref))
+
+    @on(StoryRead)
+    def _story_read(self, event: StoryRead) -> None:
+        if event.ref != self.selected:
+            return
+        self._told = event.ref
+        story = hidden_story(event.story, self.tt.redaction)
+        self.views.log.show(log_lines(story, self.tt.glyphs))
+        self.views.effects.show(effect_lines(story, self.tt.glyphs))

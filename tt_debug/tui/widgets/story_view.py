@@ -1,0 +1,35 @@
+"""Lines of what happened, oldest first, on one of two tabs: the log, or the effects alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tt_debug.tui.rows.pieces import Line, cut, text_of
+from tt_debug.tui.widgets.piece_view import PieceView
+
+
+class StoryView(PieceView):
+    """Shows given lines; the cursor starts at the last, which is the nearest to what is looked at."""
+
+    def __init__(self, empty: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._empty = empty
+        self._lines: Sequence[Line] | None = None
+
+    def empty_text(self) -> str:
+        """Before anything was read, or where nothing is."""
+        return "reading…" if self._lines is None else self._empty
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these."""
+        self._lines = lines
+        self.set_rows(len(lines), cursor=len(lines) - 1)
+
+    def search(self, text: str) -> list[int]:
+        """Lines that show ``text``, whatever the case."""
+        wanted = text.casefold()
+        return [at for at, line in enumerate(self._lines or ()) if wanted in text_of(line).casefold()]
+
+    def piece_line(self, row: int, width: int) -> Line:
+        """The line in ``width`` cells."""
+        return cut((self._lines or ())[row], width, self.glyphs.ellipsis)
