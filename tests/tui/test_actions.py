@@ -18,6 +18,7 @@ from tt_debug.tui.screens.help import HelpScreen, sections
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
 from tt_debug.tui.screens.pager import PagerScreen
+from tt_debug.tui.screens.recovery import RecoveryScreen
 from tt_debug.tui.screens.stores import StoresScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -30,6 +31,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "log": LogScreen,
     "pager": PagerScreen,
     "answers": AnswersScreen,
+    "recovery": RecoveryScreen,
 }
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
-from stores.model import Status
+from stores.model import Header, Status
 from stores.protocol import RunStore, Store
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
@@ -144,6 +144,12 @@ class Operations:
             raise NotFound(f"no breakpoint {id}", hint="tt-debug break STORE lists them")
 
     # --- recovery
+
+    def sound(self, thread: str) -> tuple[Header, ...]:
+        """The newest checkpoints of the thread's line that are what was written, from which it can be forked."""
+        from tt_debug.engine.gate import intact  # 57 ms of pydantic, for a damaged line only
+
+        return intact(self._store, thread)
 
     def plans(self, threads: Sequence[str] = ()) -> tuple[RecoveryPlan, ...]:
         """What was found of runs that nobody works on, oldest first."""

@@ -104,6 +104,12 @@ class EverywhereActions(Screen[None]):
 
         self.app.push_screen(ApprovalsScreen())
 
+    def act_recovery(self) -> None:
+        """Open what nobody works on, in every open store."""
+        from tt_debug.tui.screens.recovery import RecoveryScreen
+
+        self.app.push_screen(RecoveryScreen())
+
     def act_threads(self) -> None:
         """Pick a thread by name."""
         self.app.push_screen(Palette([ThreadCommands], placeholder="thread…"))

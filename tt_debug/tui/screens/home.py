@@ -196,8 +196,10 @@ class HomeScreen(ImportingThreads, AskingFrom):
             note=f"{kind}{counted(len(threads), 'thread')}{held}",
             waiting=sum(info.status == Status.WAITING for info in threads),
             failed=sum(info.status == Status.FAILED for info in threads),
+            stranded=sum(info.status in (Status.CRASHED, Status.HELD) for info in threads),
             read_only=self.tt.read_only,
         )
+        self.raised = ("recovery",) if title.stranded else ()
         self.show_title(title)
 
     def copyables(self) -> list[Copyable]:

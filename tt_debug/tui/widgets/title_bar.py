@@ -24,7 +24,8 @@ class Title:
     """What the line says. ``crumbs`` from the file to the line of history; ``note`` is muted text beside them.
 
     ``step`` is "step 12/14"; ``running`` what an own run is at, as "00:42"; ``alert`` a word such as "OFFLINE 12s";
-    ``revealed`` says that secrets are shown, ``busy`` that another process keeps the store locked.
+    ``stranded`` counts runs that crashed or are held; ``revealed`` says that secrets are shown, ``busy`` that another
+    process keeps the store locked.
     """
 
     crumbs: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class Title:
     running: str = ""
     waiting: int = 0
     failed: int = 0
+    stranded: int = 0
     read_only: bool = False
     revealed: bool = False
     busy: bool = False
@@ -130,6 +132,9 @@ class TitleBar(Widget):
         if title.waiting:
             word = " waiting" if wide else ""
             parts.append((f" {glyphs.waiting} {title.waiting}{word} ", self._style("title-bar--warn")))
+        if title.stranded:
+            word = " to recover" if wide else ""
+            parts.append((f" {glyphs.problem} {title.stranded}{word} ", self._style("title-bar--bad")))
         if title.failed:
             word = " failed" if wide else ""
             parts.append((f" {glyphs.failed} {title.failed}{word} ", self._style("title-bar--bad")))
