@@ -6,7 +6,7 @@ to apply one that nothing proves, as it lives in the user's code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,9 +54,9 @@ class Deltas:
     steps: Steps
     decoder: Decoder
 
-    def rebuild(self, names: Iterable[str], key: Key) -> dict[str, Rebuilt]:
+    def rebuild(self, names: Collection[str], key: Key) -> dict[str, Rebuilt]:
         """The channels that the checkpoint ``key`` does not hold, by name."""
-        if self.steps.skeleton is None:
+        if self.steps.skeleton is None or not names:
             return {}
         ancestors = self.steps.skeleton.lineage(key)[1:]
         return {name: self._value(name, key, *parts) for name, parts in self._parts(names, ancestors).items()}
