@@ -36,6 +36,8 @@ class Answer(NamedTuple):
     age: int = 0
 
 
+HANGS_UP = Answer(0, {}, "")
+"""The connection is closed without an answer."""
 Respond = Callable[[str, str, str, dict[str, str]], Answer]
 """Method, path, body and headers of a request."""
 
@@ -56,6 +58,9 @@ def serving(respond: Respond) -> Iterator[str]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
             found = respond(self.command, self.path, body, {k.lower(): v for k, v in self.headers.items()})
+            if found == HANGS_UP:
+                self.close_connection = True
+                return
             self.send_response(found.status)
             for name, value in found.headers.items():
                 self.send_header(name, value)

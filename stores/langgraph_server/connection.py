@@ -173,7 +173,8 @@ class Connection:
 
     def stream(self, thread: str, assistant: str, wishes: Mapping[str, Any]) -> Iterator[Any]:
         """Start a run and give what the server tells of it. Refused where another run is under way on the thread."""
-        with self._translated(_no_thread(thread)):
+        lost = "The run goes on on the server, if that lives: read the thread again to see how far it came."
+        with self._translated(_no_thread(thread), lost):
             yield from self._sdk.runs.stream(
                 _named(thread),
                 assistant,
@@ -181,6 +182,7 @@ class Connection:
                 stream_subgraphs=True,
                 multitask_strategy="reject",
                 on_disconnect="continue",
+                stream_resumable=True,  # so that the client, connecting anew, gets what it missed
                 **wishes,
             )
 
@@ -202,7 +204,9 @@ class Connection:
             return ask(self._sdk)
 
     @contextlib.contextmanager
-    def _translated(self, missing: str) -> Iterator[None]:
+    def _translated(
+        self, missing: str, lost: str = "Try again; what was being written may have been written."
+    ) -> Iterator[None]:
         """The one place where a failure of HTTP becomes a StoreError."""
         if not self._is_open:
             raise Unreachable("this store was closed")
@@ -220,10 +224,7 @@ class Connection:
         except httpx.TimeoutException:
             raise Busy(f"{place} takes longer than allowed to answer", hint="Try again in a moment.") from None
         except httpx.TransportError as error:
-            raise Unreachable(
-                f"the connection to {place} was lost ({type(error).__name__})",
-                hint="Try again; what was being written may have been written.",
-            ) from None
+            raise Unreachable(f"the connection to {place} was lost ({type(error).__name__})", hint=lost) from None
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise Corrupt(
                 f"the answer of {place} is not JSON", hint="Is it the address of a LangGraph server's interface?"

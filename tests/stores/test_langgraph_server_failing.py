@@ -15,7 +15,8 @@ from stores.langgraph_server import connection
 from stores.langgraph_server.address import KEY_VARIABLES, Address
 from stores.langgraph_server.store import ServerStore, open_url
 from stores.model import Ref, Status
-from tests.langgraph_server import Answer, said, serving
+from stores.server_runs import Assistant, ServerRun
+from tests.langgraph_server import HANGS_UP, Answer, said, serving
 
 THREAD = "00000000-0000-4000-8000-000000000001"
 OTHER = "00000000-0000-4000-8000-000000000002"
@@ -82,6 +83,34 @@ def test_one_that_never_answers_is_waited_for_no_longer_than_allowed(monkeypatch
         silent.listen()
         with pytest.raises(Busy, match="longer than allowed"):
             open_store(f"langgraph+http://127.0.0.1:{silent.getsockname()[1]}")
+
+
+def test_a_kept_connection_that_died_is_made_anew_once_for_looking() -> None:
+    asked: list[str] = []
+
+    def respond(_method: str, path: str, _body: str, _headers: dict[str, str]) -> Answer:
+        asked.append(path)
+        if path.endswith("/history"):
+            return HANGS_UP if asked.count(path) == 1 else said([])
+        return said({"version": "1"} if path == "/info" else 0)
+
+    with serving(respond) as url:
+        store = open_store(f"langgraph+{url}")
+        with pytest.raises(NotFound, match="no checkpoint"):
+            store.headers(THREAD)
+        assert asked.count(f"/threads/{THREAD}/history") == 2
+        store.close()
+
+
+def test_a_run_whose_server_hangs_up_is_said_to_go_on_there() -> None:
+    answers = {"/runs/stream": HANGS_UP}
+    with serving(_answering(answers)) as url:
+        store = open_store(f"langgraph+{url}", read_only=False)
+        assert isinstance(store, ServerStore)
+        with pytest.raises(Unreachable, match="was lost") as caught:
+            list(store.run_on(ServerRun(THREAD, Assistant("one", "one", "one"))))
+        assert "goes on on the server" in caught.value.hint
+        store.close()
 
 
 @pytest.mark.parametrize(

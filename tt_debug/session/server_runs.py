@@ -28,7 +28,7 @@ _ENDS: Final = {Status.DONE: Status.DONE, Status.WAITING: Status.WAITING, Status
 
 
 def plan(store: Store, journal: Journal, request: RunRequest) -> RunPlan:
-    """Raises UsageError for a start and for an edit as a node, NotAHead, WaitingForAnswer for an unanswered question."""
+    """Raises UsageError for a start or an edit as a node, NotAHead, WaitingForAnswer for an unanswered question."""
     if request.action == "run" or request.ref is None:
         raise UsageError("a thread of a server is started by its own application", hint="resume or replay goes on")
     if request.action == "update":
