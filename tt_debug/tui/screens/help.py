@@ -115,7 +115,7 @@ def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[L
     if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
         keys = f"{action.keys[0]}-{action.keys[-1]}"
     title = (ASCII if ascii_only else UNICODE).words(action.title)
-    label = (Piece(f"  {keys:<12} ", "accent"), Piece(f"{title:<{TITLE}} ", "strong"))
+    label = (Piece(f"  {keys:<9} ", "accent"), Piece(f"{title:<{TITLE}} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
     first, *rest = wrap(told, max(width - cells(label), 20))
