@@ -96,8 +96,14 @@ def mask_password(url: str) -> str:
     # Greedy: an "@" in the password must not end it, and too much hidden does no harm.
     masked = re.sub(r"(://[^/@:\s]*):\S*@", r"\1:***@", url)
     masked = re.sub(r"([?&](?:password|sslpassword)=)[^&\s]*", r"\1***", masked, flags=re.IGNORECASE)
-    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)('(?:[^'\\]|\\.|'')*'|[^\s&]+)"""
-    return masked if "://" in url else re.sub(keyword, r"\1***", masked, flags=re.IGNORECASE)
+    return masked if "://" in url else mask_keywords(masked)
+
+
+def mask_keywords(text: str) -> str:
+    """A text with libpq's ``password=…`` in it as it may be shown."""
+    # What is masked already stays as it is: the shell's own quote may stand behind it.
+    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)(?!\*\*\*)('(?:[^'\\]|\\.|'')*'|[^\s&]+)"""
+    return re.sub(keyword, r"\1***", text, flags=re.IGNORECASE)
 
 
 def _absolute(path: str) -> Path:

@@ -11,7 +11,9 @@ from stores import errors as store
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
 from tt_debug import errors as debugger
+from tt_debug.cli import exits
 from tt_debug.cli.exits import ExitCode, code_of
+from tt_debug.cli.options import Target
 
 
 @pytest.mark.parametrize(
@@ -112,3 +114,9 @@ def test_a_fault_of_ours_keeps_its_traceback(
 def test_interrupted(run: Run, asked: Asked) -> None:
     asked.session.raises["threads"] = KeyboardInterrupt()  # type: ignore[assignment]
     assert run("threads", "trip.db").code == 130
+
+
+def test_a_connection_string_is_shown_without_its_password() -> None:
+    assert exits.masked("no postgresql://me:a@b@h/x and password=it") == "no postgresql://me:***@h/x and password=***"
+    target = Target(store="host=h password='it is' dbname=d")
+    assert target.word == "'host=h password=*** dbname=d'"

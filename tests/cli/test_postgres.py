@@ -118,6 +118,7 @@ def test_a_run_that_was_killed_is_crashed_and_goes_on(shell: Shell, database: st
 
 def test_no_password_is_shown(shell: Shell, filled: str, demo: DemoFiles) -> None:
     wrong = at(filled, port="1", host="127.0.0.1")
+    words = f"host=127.0.0.1 port=1 user=me password='{SECRET} and more' dbname=app"
     said = [
         shell("doctor", filled),
         shell("threads", filled),
@@ -125,11 +126,16 @@ def test_no_password_is_shown(shell: Shell, filled: str, demo: DemoFiles) -> Non
         shell("fork", filled, f"{THREAD}@15", "--read-only", code=7),
         shell("fork", filled, f"{THREAD}@15", "--to", THREAD, code=4),
         shell("threads", wrong, code=3),
+        shell("threads", words, code=3),
+        shell("answer", filled, "nobody", "1", code=3),
+        shell("resume", filled, f"{THREAD}@15", "--yes", code=4),
         shell("doctor", wrong, code=3),
         shell("run", filled, "--workflow", demo.native.parent / "offer.yaml", code=6),
         shell("run", wrong, "--workflow", demo.native.parent / "offer.yaml", code=3),
     ]
     assert all(SECRET not in done.stdout + done.stderr for done in said)
+    assert all("and more" not in done.stderr for done in said)
+    assert f"password=***' {THREAD}@15" in said[8].stderr
     assert "postgresql://" in said[0].stdout
 
 

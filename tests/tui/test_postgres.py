@@ -12,6 +12,7 @@ from stores import create_native, open_store
 from stores.conformance import SAMPLE
 from stores.model import Ref
 from stores.protocol import Writer
+from stores.registry import mask_password
 from tests.postgres import SERVER, at, database, kill_ours, postgres_server, restart
 from tests.tui.conftest import screen_text, settled, wait_for
 from tt_debug.session.session import Session
@@ -42,7 +43,9 @@ def warned(app: TtDebugApp) -> list[str]:
 
 async def browse(session: Session, harm: Callable[[], object]) -> None:
     """Walk through a thread, with something done to the server on the way."""
-    app = TtDebugApp([OpenStore(session.info.url, "app", session)])
+    url = f"postgresql://me:{SECRET}@db/app"
+    app = TtDebugApp([OpenStore(mask_password(url), "app", session, url)])
+    assert SECRET not in repr(app.stores)
     async with app.run_test(size=(160, 40)) as pilot:
         await settled(pilot, app)
         screen: Any = app.show_thread(app.stores[0], "trip")

@@ -27,7 +27,7 @@ from tt_debug.cli.tables import Column, clock, prompt_text
 from tt_debug.session.answers import decisions
 from tt_debug.session.hiding import hidden_question
 from tt_debug.session.records import Record, timestamp
-from tt_debug.shell import argument, word
+from tt_debug.shell import argument
 
 INBOX = (
     Column("id"),
@@ -134,7 +134,7 @@ def retry(front: Front, options: RetryOptions) -> ExitCode:
 def _tell(kind: str, run: Run | None, options: Target, said: str) -> None:
     """How the run stands now, and how it goes on."""
     goes_on = run is not None and run.status == "pending"
-    words = f"tt-debug resume {word(options.store)} {argument(run.thread)}" if run is not None else ""
+    words = f"tt-debug resume {options.word} {argument(run.thread)}" if run is not None else ""
     narrate(f"{said}; go on with: {words}, or leave it to a worker" if goes_on else said)
     if options.as_json:
         Output(as_json=True).document(kind, [] if run is None else [records.run_record(run)])

@@ -28,7 +28,7 @@ from tt_debug.cli.tables import Column, clock, number, table
 from tt_debug.errors import UsageError
 from tt_debug.session.executor import Duplicate, PlacedUse
 from tt_debug.session.records import Form, Pen, Record, form_of, timestamp
-from tt_debug.shell import argument, word
+from tt_debug.shell import argument
 from tt_debug.text import one_line
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def resolve_effect(session: Session, options: ResolveOptions) -> None:
         answer["result"] = options.result
     by = options.by or os_user()
     made = session.answer(id, answer, by)
-    words = (word(options.store), argument(made.ref.thread))
+    words = (options.word, argument(made.ref.thread))
     narrate(f"recorded as {by}; go on with: tt-debug resume {' '.join(words)}")
     if output.as_json:
         output.document("resolve", {"approval": id, "by": by, **records.new_head_record(made)})

@@ -74,7 +74,7 @@ def report(error: Exception, store: str = "STORE") -> ExitCode:
 
     Hints name a store as STORE, as they come from where its name is not known; ``store`` is put there.
     """
-    hint = STORE.sub(lambda _: word(store), _hint(error)) if store != "STORE" else _hint(error)
+    hint = STORE.sub(lambda _: word(masked(store)), _hint(error)) if store != "STORE" else _hint(error)
     _complain(what=_sentence(error), details=_details(error), hint=hint)
     return code_of(error)
 
@@ -85,7 +85,7 @@ def report_bug(error: BaseException) -> ExitCode:
     shown: tuple[str, ...] = ()
     path = state_folder() / "crash.log"
     try:
-        _append(path, trace)
+        _append(path, masked(trace))
         hint = f"this is a fault of tt-debug; its traceback is in {path}"
     except OSError as reason:
         hint = f"this is a fault of tt-debug; its traceback could not be kept: {reason}"
@@ -105,12 +105,12 @@ def ask(question: str) -> bool:
 
 
 def masked(text: str) -> str:
-    """``text`` with the password of every URL in it hidden."""
-    if "://" not in text:
+    """``text`` with the password of every URL and connection string in it hidden."""
+    if "://" not in text and "password" not in text.lower():
         return text
-    from stores.registry import mask_password  # deferred: most messages hold no URL
+    from stores.registry import mask_keywords, mask_password  # deferred: most messages hold no URL
 
-    return URL.sub(lambda found: mask_password(found.group()), text)
+    return mask_keywords(URL.sub(lambda found: mask_password(found.group()), text))
 
 
 def write(text: str) -> None:

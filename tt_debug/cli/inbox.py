@@ -173,13 +173,13 @@ def _question(session: Session, options: AnswerOptions) -> Approval:
 
 def _answer_command(asked: Approval, options: AnswerOptions) -> str:
     thread = f" --thread {word(options.thread)}" if options.thread else ""
-    return f"tt-debug answer {word(options.store)} {word(asked.id)}{thread}"
+    return f"tt-debug answer {options.word} {word(asked.id)}{thread}"
 
 
 def _tell(kind: str, header: Header, asked: Approval, options: AnswerOptions) -> None:
     """Where the answer stands, and how to go on."""
     output = Output(options.as_json)
-    words = (word(options.store), argument(header.ref.thread))
+    words = (options.word, argument(header.ref.thread))
     narrate(f"recorded as {options.who}; go on with: tt-debug resume {' '.join(words)}")
     if output.as_json:
         answered = {"approval": asked.id, "by": options.who}

@@ -18,10 +18,11 @@ import click
 from stores.effects import EffectClass
 from stores.model import Value
 from tt_debug.cli.completing import REF, THREAD, StoreName
-from tt_debug.cli.exits import ExitCode
+from tt_debug.cli.exits import ExitCode, masked
 from tt_debug.cli.front import Front, Wanted
 from tt_debug.errors import UsageError
 from tt_debug.session.plans import GraphTarget
+from tt_debug.shell import word
 
 T = TypeVar("T")
 Callback = TypeVar("Callback", bound=Callable[..., Any])
@@ -91,6 +92,11 @@ class Target:
     store: str
     as_json: bool = False
     read_only: bool = False
+
+    @property
+    def word(self) -> str:
+        """The store as a word of a command line that is shown: without its passwords."""
+        return word(masked(self.store))
 
     def wanted(self) -> Wanted:
         """How it wants the store opened."""

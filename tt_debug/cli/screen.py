@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +32,7 @@ class ScreenOptions(RunTarget):
 def open_store(front: Front, options: ScreenOptions) -> ExitCode:
     """Open the interface on a store, or on those that the folder holds."""
     _refuse_slip(options)
-    require_screen(front, f"tt-debug threads {shlex.quote(options.store or 'STORE')}")
+    require_screen(front, f"tt-debug threads {options.word if options.store else 'STORE'}")
     stores = (options.store,) if options.store else ()
     return ExitCode(front.open_screen(Screen(stores, options.read_only, options.graph_target(), options.workflow)))
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores.errors import Unreachable
+from stores.registry import mask_password
 from tt_debug.session.plans import GraphTarget
 
 if TYPE_CHECKING:
@@ -20,11 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenStore:
-    """A store that is open. ``url`` is what it was opened by, ``label`` its short name in titles."""
+    """A store that is open. ``url`` names it, without a password; ``label`` is its short name in titles.
+
+    ``secret`` opens it again: never to be shown, copied or kept.
+    """
 
     url: str
     label: str
     session: Session
+    secret: str = field(default="", repr=False)
+
+    @property
+    def address(self) -> str:
+        """What opens it again."""
+        return self.secret or self.url
 
 
 def label_of(session: Session) -> str:
@@ -46,7 +56,7 @@ class Opening:
         from tt_debug.session.session import Session  # 150 ms: tests of the screens never need it
 
         session = Session.open(url, read_only=self.read_only, graph=self.graph, workflow=self.workflow)
-        return OpenStore(url, label_of(session), session)
+        return OpenStore(mask_password(url), label_of(session), session, url)
 
     def open_all(self, urls: Sequence[str]) -> tuple[OpenStore, ...]:
         """One after the other; raises the first one's StoreError."""

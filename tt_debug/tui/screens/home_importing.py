@@ -79,7 +79,7 @@ class ImportingThreads(BaseScreen):
         if file is None:
             return
         command = shlex.join(["tt-debug", "import", store.url, str(file)])
-        work = partial(take_in, store.url, file)
+        work = partial(take_in, store.address, file)
         self.tt.loader.call(self, "import", work, partial(ImportDone, command), patient=False)
 
     @on(ImportDone)
