@@ -171,13 +171,21 @@ class LangGraphBase(ABC):
         known = self._skeletons.get(thread)
         if known is None or known[0] != stamp:
             known = stamp, skeleton.build(tables.skeleton(thread))
-            _keep(self._skeletons, thread, known)
+            self._keep(self._skeletons, thread, known)
         return ThreadReading(Steps(tables, thread, self._memory, known[1]))
 
     def _decoder(self, thread: str) -> Decoder:
         found = self._decoders.get(thread) or Decoder()
-        _keep(self._decoders, thread, found)
+        self._keep(self._decoders, thread, found)
         return found
+
+    def _keep(self, kept: OrderedDict[str, T], name: str, value: T) -> None:
+        # A database answers several threads of the program at once.
+        with self._lock:
+            kept[name] = value
+            kept.move_to_end(name)
+            while len(kept) > _KEPT_THREADS:
+                kept.popitem(last=False)
 
 
 def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:
@@ -192,13 +200,6 @@ def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:
         last_node=header.nodes[-1] if header.nodes else None,
         meta=header.meta,
     )
-
-
-def _keep(kept: OrderedDict[str, T], name: str, value: T) -> None:
-    kept[name] = value
-    kept.move_to_end(name)
-    while len(kept) > _KEPT_THREADS:
-        kept.popitem(last=False)
 
 
 def _seal(key: str | None) -> tuple[Seal | None, str | None]:

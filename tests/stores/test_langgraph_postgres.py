@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -284,6 +285,19 @@ def test_a_lost_connection_costs_a_notice_and_no_answer(database: str) -> None:
         db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tt-debug'")
     assert store.threads() == before
     assert any("connection was lost" in notice for notice in store.info.notices)
+    store.close()
+
+
+def test_many_threads_of_the_program_read_at_once(current: str) -> None:
+    store = opened(current)
+    names = [one.thread for one in store.threads().items]
+
+    def states(name: str) -> list[str]:
+        return [repr(store.load(one.ref).state) for one in store.headers(name).items[:3]]
+
+    alone = [states(name) for name in names]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(states, names * 2)) == alone * 2
     store.close()
 
 
