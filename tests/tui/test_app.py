@@ -388,7 +388,7 @@ async def test_help_opens_on_the_screen_and_the_same_key_closes_it(session: Fake
         await settled(pilot, app)
         assert isinstance(app.screen, HelpScreen)
         assert "Change the order" in screen_text(app)
-        assert "  1-7       Go to a panel" in screen_text(app)
+        assert "  1-9       Go to a panel" in screen_text(app)
         await pilot.press("slash", *"approv")
         await settled(pilot, app)
         assert "Change the order" not in screen_text(app)
