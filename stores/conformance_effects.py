@@ -151,6 +151,8 @@ class EffectsConformance:
         stopped = held(sample, run, made, "unknown_effect", key)
         assert (stopped.status, stopped.hold_reason, stopped.owner) == (RunStatus.CRASHED, "unknown_effect", None)
         assert next(info.status for info in sample.threads().items if info.thread == THREAD) == Status.HELD
+        (task,) = sample.load(sample.head(THREAD)).tasks
+        assert (task.node, task.status, task.interrupts[0].value) == ("plan", Status.WAITING, "was it sent?")
         with pytest.raises(Conflict, match="held"):
             sample.claim("r1", "you", 2)
         with pytest.raises(Conflict, match="held"):

@@ -24,11 +24,14 @@ _SHOWN = {
 
 def tasks_at(db: Database, header: Header) -> tuple[Task, ...]:
     """What ran from here, its newest attempt; else what waits for an answer; else what is pending."""
-    done = tuple(_task_of(row) for row in _last_attempts(db, header))
-    if not done and (past := _past_tasks(db, header)):
+    asked = tuple(_question_of(row) for row in _questions(db, header))
+    waiting = {task.node for task in asked if task.status == Status.WAITING}
+    # An attempt that stopped to ask is told by its question.
+    done = tuple(task for row in _last_attempts(db, header) if (task := _task_of(row)).node not in waiting)
+    if not done and not waiting and (past := _past_tasks(db, header)):
         return past
     seen = {task.node for task in done}
-    asked = tuple(_question_of(row) for row in _questions(db, header) if row[1] not in seen)
+    asked = tuple(task for task in asked if task.node not in seen)
     seen.update(task.node for task in asked)
     pending = (Task(f"{header.ref.id}:{node}", node, "", Status.PENDING) for node in header.next if node not in seen)
     return (*done, *asked, *pending)

@@ -170,7 +170,7 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "Run again from this checkpoint on a new thread. Asks first.",
         ("thread",),
         Safety.EXECUTE,
-        "tt-debug replay STORE REF --mode live",
+        "tt-debug replay STORE REF",
         "rerun",
         30,
     ),

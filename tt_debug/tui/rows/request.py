@@ -47,6 +47,16 @@ def outcome(question: Approval) -> str:
             f"{node} was running when its process died. “retry” runs it again, “skip” goes on behind it, “fail” and "
             "a rejection end the run. Nothing runs until the thread is resumed."
         )
+    if question.kind == "unknown_effect":
+        return (
+            "“done” records that it was done, with its result; “retry” calls it again under its key, “new-key” under "
+            f"another one; “skip” gives {node} null. Nothing runs until the thread is resumed."
+        )
+    if question.kind == "effect_conflict":
+        return (
+            f"“new” calls it under a key of its own, “reuse” gives {node} the result on record, “skip” null. "
+            "Nothing runs until the thread is resumed."
+        )
     return (
         f"If approved: the yes is recorded as {node}'s answer and the thread goes on behind it. "
         "If rejected: your reason is recorded as a no, and the thread goes on with that. "
