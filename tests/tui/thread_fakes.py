@@ -31,6 +31,7 @@ from stores.model import (
     Write,
 )
 from stores.runs import Approval, Run, StepRecord
+from stores.supervision import Breakpoint
 from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
 from tt_debug.session.executor import Chapter
@@ -66,6 +67,8 @@ class TripSession:
         self.gate: threading.Event | None = None
         self.adopted: object = None
         self.executor = self
+        self.operations = self
+        self.breaks: list[Breakpoint] = []
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:
@@ -195,6 +198,16 @@ class TripSession:
 
         before = old or self.load(new).header.parent
         return diff(self.load(before).state if before else {}, self.load(new).state)
+
+    def breakpoints(self, thread: str | None = None) -> tuple[Breakpoint, ...]:
+        return tuple(self.breaks)
+
+    def set_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
+        self.breaks.append(replace(wanted, id=f"b{len(self.breaks) + 1}"))
+        return self.breaks[-1]
+
+    def clear_breakpoint(self, id: str) -> None:
+        self.breaks = [each for each in self.breaks if each.id != id]
 
     def story(self, line: Sequence[Header]) -> tuple[Chapter, ...]:
         return tuple(Chapter(header) for header in line)

@@ -153,6 +153,23 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         72,
     ),
     Action(
+        "break.toggle",
+        "Breakpoint",
+        ("b",),
+        "Stop every run before the node of this row; again: not any more.",
+        ("thread",),
+        Safety.WRITE,
+        "tt-debug break STORE --before NODE",
+    ),
+    Action(
+        "break.list",
+        "Breakpoints…",
+        ("B",),
+        "The breakpoints that count here, with their hits; choose one to take it away.",
+        ("thread",),
+        cli="tt-debug break STORE",
+    ),
+    Action(
         "run.step",
         "Run one step…",
         ("s",),

@@ -50,7 +50,7 @@ class GraphItem:
 class GraphFacts:
     """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at.
 
-    ``live`` is what runs after ``head`` just now.
+    ``live`` is what runs after ``head`` just now. ``stops`` are the nodes that a breakpoint stands at, "*" all of them.
     """
 
     headers: Mapping[Ref, Header]
@@ -59,6 +59,7 @@ class GraphFacts:
     notes: Mapping[Ref, str] = field(default_factory=dict)
     now: datetime | None = None
     live: str = ""
+    stops: frozenset[str] = frozenset()
     glyphs: Glyphs = UNICODE
 
 
@@ -258,13 +259,19 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     width = columns.node
     name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
     ink = "strong" if header.source in BADGES else "plain"
-    line: Line = (Piece(name, ink),)
+    line: Line = (*_stop(header.nodes, facts), Piece(name, ink))
     if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):
         width = max(width, cell_len(name) + 6)
         line = (*line, Piece(f" {_head_sign(facts)}", "accent"))
     if header.ref.ns:
         line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)
     return cut(line, width, facts.glyphs.ellipsis)
+
+
+def _stop(nodes: tuple[str, ...], facts: GraphFacts) -> Line:
+    """The sign of a breakpoint at one of these nodes."""
+    met = facts.stops and nodes and ("*" in facts.stops or not facts.stops.isdisjoint(nodes))
+    return (Piece(f"{facts.glyphs.breakpoint} ", "error"),) if met else ()
 
 
 def _head_sign(facts: GraphFacts) -> str:
@@ -280,7 +287,8 @@ def _next(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     step = "" if header.step is None else str(header.step + 1)
     if _is_live(header.ref, facts):
         return (Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(facts.live), "accent"))
-    pieces = [Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(", ".join(header.next)), "strong")]
+    lead = Piece(step.rjust(columns.step) + " ", "muted")
+    pieces = [lead, *_stop(header.next, facts), Piece(safe_text(", ".join(header.next)), "strong")]
     word = {
         Status.WAITING: "waiting for an answer",
         Status.FAILED: "failed",
