@@ -59,6 +59,15 @@ class Interruptible(Protocol):
 
 
 @runtime_checkable
+class TellsCopies(Protocol):
+    """A store whose rows tell by themselves which threads are copies of others: by ids that both have."""
+
+    def copies(self) -> Mapping[str, Ref]:
+        """Thread → the newest checkpoint that it has in common with an older thread, in that one."""
+        ...
+
+
+@runtime_checkable
 class Writer(Protocol):
     """Appending. There is no update and no delete: history is append-only.
 

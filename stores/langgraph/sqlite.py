@@ -6,7 +6,7 @@ Owns the file's connections; refuses to know rows: those are `stores.langgraph.b
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +16,7 @@ from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
 from stores.langgraph.sqlite_writing import SqliteWriting
 from stores.langgraph.tables import Tables, WritableTables
-from stores.model import Capability, StoreInfo
+from stores.model import Capability, Ref, StoreInfo
 from stores.salvaging import SalvagingReader
 from stores.sqlite import file_id, foreign_lock, open_writing
 
@@ -59,6 +59,10 @@ class LangGraphStore(LangGraphBase):
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         self._reader.close()
+
+    def copies(self) -> Mapping[str, Ref]:
+        """As `stores.protocol.TellsCopies`."""
+        return self._ask_file(lambda tables: tables.copies())
 
     def _ask(self, question: Callable[[Tables], T]) -> T:
         return self._ask_file(question)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
 from stores.langgraph.collisions import Versions
@@ -103,6 +104,31 @@ class SqliteTables:
         )
         found = filter(_is_text, self.db.execute(question, (thread,)))
         return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
+
+    def copies(self) -> dict[str, Ref]:
+        """Thread → the newest root checkpoint that it has in common with a thread that was stored before it.
+
+        Ids are unique by their time and random part, so threads that begin with the same one are copies. Answered from
+        the primary key's index.
+        """
+        question = (
+            f"SELECT thread_id, min({self.id}), min(rowid) FROM checkpoints "
+            f"WHERE {self.ns} = '' AND {self.addressed} GROUP BY 1"
+        )
+        families: dict[str, list[tuple[int, str]]] = {}
+        for thread, first, stored in filter(_is_text, self.db.execute(question)):
+            if ids.time_of(first) is not None:
+                families.setdefault(first, []).append((stored, thread))
+        found: dict[str, Ref] = {}
+        for family in families.values():
+            if len(family) > 1:
+                names = [thread for _, thread in sorted(family)]
+                rows = {name: {id for ns, id, _ in self.skeleton(name) if not ns} for name in names}
+                for place, name in enumerate(names[1:], 1):
+                    shared = [(max(rows[name] & rows[other]), -at, other) for at, other in enumerate(names[:place])]
+                    newest, _, original = max(shared)
+                    found[name] = Ref(original, "", newest)
+        return found
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stores.model import Capability, Header, Page, Ref, ThreadInfo
-from stores.protocol import Store
+from stores.protocol import Store, TellsCopies
 from tt_debug.session import owners
 from tt_debug.session.thread_view import ThreadView
 
@@ -30,11 +30,12 @@ class ThreadQuery:
 
 
 def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
-    """Newest write first; ``forked_from`` filled from the journal where the store does not know it.
+    """Newest write first; ``forked_from`` filled from the journal where the store does not know it, then by copies.
 
     Pages grow, as a store may have to look at every thread to find where one begins.
     """
-    forks = journal.forks()
+    copies = store.copies() if isinstance(store, TellsCopies) else {}
+    forks = {**copies, **journal.forks()}
     after: str | None = None
     limit = PAGE
     while True:
