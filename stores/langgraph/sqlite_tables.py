@@ -6,7 +6,7 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -121,14 +121,23 @@ class SqliteTables:
                 families.setdefault(first, []).append((stored, thread))
         found: dict[str, Ref] = {}
         for family in families.values():
-            if len(family) > 1:
-                names = [thread for _, thread in sorted(family)]
-                rows = {name: {id for ns, id, _ in self.skeleton(name) if not ns} for name in names}
-                for place, name in enumerate(names[1:], 1):
-                    shared = [(max(rows[name] & rows[other]), -at, other) for at, other in enumerate(names[:place])]
-                    newest, _, original = max(shared)
-                    found[name] = Ref(original, "", newest)
+            first_in: dict[str, str] = {}
+            for _, thread in sorted(family) if len(family) > 1 else ():
+                own = []
+                for id in self._roots_newest_first(thread):
+                    if id in first_in:  # what lies before it is the other's too
+                        found[thread] = Ref(first_in[id], "", id)
+                        break
+                    own.append(id)
+                first_in |= dict.fromkeys(own, thread)
         return found
+
+    def _roots_newest_first(self, thread: str) -> Iterator[str]:
+        question = (
+            f"SELECT {self.id} FROM checkpoints WHERE thread_id = ? AND {self.ns} = '' AND {self.addressed} "
+            f"ORDER BY {self.id} DESC"
+        )
+        return (id for (id,) in self.db.execute(question, (thread,)))
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""
