@@ -187,13 +187,14 @@ class EffectsConformance:
     def test_a_fork_meets_its_origins_effects_and_another_thread_does_not(self, sample: AnyStore) -> None:
         create(sample)
         run = sample.claim("r1", "me", 1)
-        key = sample.begin_effect("r1", run.token, call(1)).effect.key
+        key = sample.begin_effect("r1", run.token, call(1, business_id=run.business_id)).effect.key
         sample.end_effect("r1", run.token, key, EffectStatus.DONE, "one")
         sample.fork(sample.head(THREAD), "aside")
         forked = sample.create_run(Run("r2", "aside", DEFINITION.hash))
         apart = create(sample, "r3", "another")
-        assert (forked.business_id, apart.business_id) == (THREAD, "another")
-        for name, business_id, status in (("r2", THREAD, "done"), ("r3", "another", "intent")):
+        assert forked.business_id == run.business_id
+        assert str(apart.business_id).startswith("another@")
+        for name, business_id, status in (("r2", forked.business_id, "done"), ("r3", apart.business_id, "intent")):
             token = sample.claim(name, "me", 1).token
             assert sample.begin_effect(name, token, call(1, business_id=business_id)).effect.status == status
         fresh = sample.fork(sample.head(THREAD), "fresh", meta={"business_id": "fresh~1"})

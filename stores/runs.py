@@ -58,7 +58,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution of a thread. ``base`` is where it started, ``head`` its newest checkpoint.
+    """One execution of a thread. ``base`` is where it started, ``head`` its newest checkpoint. ``business_id`` is whose
+    effects it has: that of the line it was forked from, else the thread's name with the beginning of the store's id.
 
     ``until`` is where the run pauses, as the user wrote it; ``token`` the fencing token of its present owner. A
     crashed run with a ``hold_reason`` (the kind of its open question) goes on only once that is resolved.

@@ -33,6 +33,13 @@ WENT_ON: Final = (
 )
 # What an answer is given to; of the others the run is decided about.
 ASKED: Final = "kind IN ('approval', 'question', 'unknown_effect', 'effect_conflict')"
+# Whose effects the runs of a thread `t` have: those of the line it was forked from, else its own. Its name alone would
+# not do: threads of two stores share names, and would hand the same keys to the same world.
+BUSINESS_ID: Final = (
+    "coalesce(t.business_id, (SELECT r.business_id FROM runs r WHERE r.thread_id = t.thread_id"
+    " ORDER BY r.created_at, r.run_id LIMIT 1),"
+    " t.thread_id || '@' || (SELECT substr(m.value, 1, 8) FROM meta m WHERE m.key = 'store_id'))"
+)
 # A run that is held is shown as such: it goes on only once its question is resolved.
 RUN_SHOWN: Final = "CASE WHEN r.status = 'crashed' AND r.hold_reason IS NOT NULL THEN 'held' ELSE r.status END"
 ACTIVE_RUN: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
@@ -300,6 +307,6 @@ def _ensure_thread(db: Database, new: NewCheckpoint) -> None:
     named = new.meta.get("business_id") if origin is not None else None
     db.execute(
         "INSERT OR IGNORE INTO threads (thread_id, forked_from_thread, forked_from, business_id, created_at) VALUES"
-        " (?1, ?2, ?3, coalesce(?5, (SELECT coalesce(business_id, thread_id) FROM threads WHERE thread_id = ?2)), ?4)",
+        f" (?1, ?2, ?3, coalesce(?5, (SELECT {BUSINESS_ID} FROM threads t WHERE t.thread_id = ?2)), ?4)",
         (new.ref.thread, origin and origin.thread, origin and origin.id, to_micros(now()), named),
     )

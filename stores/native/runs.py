@@ -20,7 +20,7 @@ from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock
-from stores.native.rows import header_at, insert_checkpoint, now, to_micros
+from stores.native.rows import BUSINESS_ID, header_at, insert_checkpoint, now, to_micros
 from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
 from stores.rereading import rereading
@@ -267,8 +267,8 @@ def _insert_run(db: Database, run: Run, head: str) -> None:
         raise NotFound(f"no workflow definition {run.workflow_hash}", hint="Register the definition first.")
     done = db.execute(
         "INSERT OR IGNORE INTO runs (run_id, thread_id, workflow_hash, status, mode, base, head, until, created_at,"
-        " business_id) SELECT ?1, ?2, ?3, 'pending', ?4, ?5, ?6, ?7, ?8, coalesce(?9, business_id, ?2)"
-        f" FROM threads WHERE thread_id = ?2 AND NOT EXISTS"
+        f" business_id) SELECT ?1, ?2, ?3, 'pending', ?4, ?5, ?6, ?7, ?8, coalesce(?9, {BUSINESS_ID})"
+        f" FROM threads t WHERE t.thread_id = ?2 AND NOT EXISTS"
         f" (SELECT 1 FROM runs WHERE thread_id = ?2 AND status IN {_ACTIVE})",
         (
             run.run_id, run.thread, run.workflow_hash, run.mode, run.base.id if run.base else head,

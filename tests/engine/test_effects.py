@@ -68,9 +68,19 @@ def test_a_thread_of_the_same_workflow_shares_no_effect(tmp_path: Path) -> None:
     for thread in ("t", "other"):
         on.start({"to": "anna"}, thread)
         on.go(f"run-{thread}")
-    on.start({"to": "anna"}, "third", business_id="other")
-    on.go("run-third")
-    assert nodes.names() == ["send", "send"]
+    for thread in ("third", "fourth"):
+        on.start({"to": "anna"}, thread, business_id="one case")
+        on.go(f"run-{thread}")
+    assert nodes.names() == ["send", "send", "send"]
+    assert len({key for _, key, _ in nodes.asked}) == 3
+
+
+def test_threads_of_one_name_in_two_stores_share_no_effect(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        on = flow(tmp_path / name, "sends")
+        on.start({"to": "anna"})
+        on.go()
     assert len({key for _, key, _ in nodes.asked}) == 2
 
 

@@ -57,7 +57,8 @@ def test_a_run_needs_its_definition_and_its_thread(on: Bench) -> None:
 
 def test_one_active_run_a_thread(on: Bench) -> None:
     run = on.start({})
-    assert (run.status, run.business_id, run.base, run.head) == ("pending", "t", on.store.head("t"), run.base)
+    assert (run.status, run.base, run.head) == ("pending", on.store.head("t"), run.base)
+    assert run.business_id == f"t@{on.store.info.store_id[:8]}"
     with pytest.raises(Conflict, match="run run-t of thread 't' is pending"):
         on.store.create_run(Run("other", "t", on.workflow.hash))
     with pytest.raises(Conflict, match="exists"):
