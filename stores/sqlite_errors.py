@@ -51,7 +51,9 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
             return Conflict(f"{path} refused the write: {error}")
         case sqlite3.SQLITE_TOOBIG:
             return Invalid(f"a value is larger than SQLite can hold: {error}")
-        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR:
+        case sqlite3.SQLITE_IOERR:
+            return Unreachable(f"{path} cannot be read or written: {error}", hint="Check the disk and its space.")
+        case sqlite3.SQLITE_CANTOPEN:
             return Unreachable(f"{path} cannot be opened: {error}", hint="Check the disk and the folder's permissions.")
         case _:
             return Unsupported(f"{path} is not what this adapter reads: {error}")

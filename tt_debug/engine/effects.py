@@ -141,9 +141,12 @@ class Ledger:
         calls: Calls,
         parts: Parts,
         stops: Callable[[str, str], BreakpointHit | None] = lambda name, key: None,
+        patiently: Callable[[Callable[[], Any]], Any] = lambda write: write(),
     ) -> None:
-        """``stops`` says of an effect's name and key whether a breakpoint stands before the call."""
+        """``stops`` says of an effect's name and key whether a breakpoint stands before the call; ``patiently`` calls
+        a write again while the store is busy."""
         self._stops = stops
+        self._patiently = patiently
         self._store = store
         self._run = run
         self._calls = calls
@@ -249,7 +252,7 @@ class Ledger:
     def _write(self, write: Callable[[], Any]) -> Any:
         """A store that fails is no failure of the node's."""
         try:
-            return write()
+            return self._patiently(write)
         except StoreError as error:
             self.stopped = error
             raise Stopped(str(error)) from error

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, NoReturn
 
 from stores.codec import json as codec
@@ -23,6 +24,7 @@ from stores.supervision import BreakpointHit, Case
 from tt_debug.engine.breakpoints import Stops
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
+from tt_debug.engine.patience import patiently
 from tt_debug.engine.plan import next_node
 from tt_debug.engine.retry import Failure
 from tt_debug.engine.surroundings import Orders, Surroundings
@@ -86,6 +88,7 @@ class Transitions:
         self._visits: dict[str, int] = {}
         self._committed = 0
         self._writes: list[float] = []
+        self._write = partial(patiently, around.clock)
         self.place = Place(run.head or Ref(run.thread, "", ""), -1, b"{}")
 
     def tell(self, kind: str, **fields: Value) -> None:
@@ -121,7 +124,7 @@ class Transitions:
 
     def begin(self, record: StepRecord) -> None:
         """Log an attempt as running, before its node is called."""
-        self._store.start_step(self.run.run_id, self.run.token, record)
+        self._write(lambda: self._store.start_step(self.run.run_id, self.run.token, record))
         point("run.step-started")
 
     def stop_before(self, node: str, place: Place | None = None, steps: int = 0) -> str | None:
@@ -140,7 +143,8 @@ class Transitions:
     def finish(self, status: str, error: str | None = None, hit: BreakpointHit | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
         case = self._case("", error or "", f"-{self.run.token}") if status == RunStatus.FAILED else None
-        run = self._store.finish(self.run.run_id, self.run.token, status, error, case=case, hit=hit)
+        owner = (self.run.run_id, self.run.token)
+        run = self._write(lambda: self._store.finish(*owner, status, error, case=case, hit=hit))
         point("run.finished")
         raise Ended(run.status, error)
 
@@ -153,7 +157,8 @@ class Transitions:
     def pause(self, record: StepRecord, hit: BreakpointHit) -> NoReturn:
         """Stop at a breakpoint inside an attempt, which is begun again later."""
         ended = replace(record, status="abandoned", ended=self.now(), error=hit.said)
-        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=RunStatus.PAUSED, hit=hit)
+        owner = (self.run.run_id, self.run.token)
+        self._write(lambda: self._store.fail_step(*owner, ended, run_status=RunStatus.PAUSED, hit=hit))
         point("run.paused")
         raise Ended(self._status_after(RunStatus.PAUSED), hit.said)
 
@@ -167,7 +172,7 @@ class Transitions:
         state = self.state()
         return Ledger(
             self._store, self.run, calls, parts,
-            lambda name, key: self._stops.before_effect(record.node, name, key, state),
+            lambda name, key: self._stops.before_effect(record.node, name, key, state), self._write,
         )  # fmt: skip
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
@@ -176,12 +181,11 @@ class Transitions:
         made = self._checkpoint(record.node, values, record.node, RunStatus.RUNNING)
         done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
         point("run.substep-before-commit")
-        header = self._store.commit_substep(
-            StepCommit(
-                self.run.run_id, self.run.token, done, replace(made, source="substep", meta=meta),
-                commit_id=f"{_commit_id(record)}/{name}", statements=statements,
-            )
+        commit = StepCommit(
+            self.run.run_id, self.run.token, done, replace(made, source="substep", meta=meta),
+            commit_id=f"{_commit_id(record)}/{name}", statements=statements,
         )  # fmt: skip
+        header = self._write(lambda: self._store.commit_substep(commit))
         point("run.substep-committed")
         self.place = replace(self.place, head=header.ref)
         self.tell("substep_finished", node=record.node, substep=name, step=header.step, checkpoint=header.ref.id)
@@ -194,7 +198,8 @@ class Transitions:
             schema=verdict_schema(held.kind), since=self.now(), run_id=self.run.run_id, kind=held.kind,
         )  # fmt: skip
         ended = replace(record, status="abandoned", ended=self.now(), error=held.prompt, error_class=held.kind)
-        self._store.hold(self.run.run_id, self.run.token, ended, asked, held.effect.key)
+        owner = (self.run.run_id, self.run.token)
+        self._write(lambda: self._store.hold(*owner, ended, asked, held.effect.key))
         point("run.held")
         self.tell("waiting", node=record.node, approval=asked.id, prompt=held.prompt, ns="")
         raise Ended(RunStatus.CRASHED, held.prompt)
@@ -218,13 +223,12 @@ class Transitions:
         checkpoint = self._checkpoint(record.node, values, following, status)
         point("run.step-before-commit")
         begun = time.monotonic()
-        header = self._store.commit_step(
-            StepCommit(
-                self.run.run_id, self.run.token, record, checkpoint,
-                run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
-                error=None if hit is None else hit.said,
-            )
+        commit = StepCommit(
+            self.run.run_id, self.run.token, record, checkpoint,
+            run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
+            error=None if hit is None else hit.said,
         )  # fmt: skip
+        header = self._write(lambda: self._store.commit_step(commit))
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.place = Place(header.ref, self.place.step + 1, state)
@@ -256,12 +260,11 @@ class Transitions:
         edges = [] if node is None else [{"when": edge.when, "to": edge.to} for edge in node.next]
         suspended = replace(checkpoint, source="suspend", meta={"edges": edges})
         point("run.suspend-before-commit")
-        header = self._store.commit_step(
-            StepCommit(
-                self.run.run_id, self.run.token, record, suspended,
-                run_status=RunStatus.WAITING, approval=approval, commit_id=_commit_id(record),
-            )
+        commit = StepCommit(
+            self.run.run_id, self.run.token, record, suspended,
+            run_status=RunStatus.WAITING, approval=approval, commit_id=_commit_id(record),
         )  # fmt: skip
+        header = self._write(lambda: self._store.commit_step(commit))
         point("run.suspended")
         self.place = Place(header.ref, self.place.step + 1, self.place.state)
         if self._status_after(RunStatus.WAITING) == RunStatus.CANCELLED:
@@ -296,7 +299,8 @@ class Transitions:
         status = None if retry_in is not None else RunStatus.FAILED if hit is None else RunStatus.PAUSED
         which = f"-{record.ordinal}-{record.attempt}"
         case = None if status != RunStatus.FAILED else self._case(record.node, failure.error, which)
-        self._store.fail_step(self.run.run_id, self.run.token, ended, run_status=status, case=case, hit=hit)
+        owner = (self.run.run_id, self.run.token)
+        self._write(lambda: self._store.fail_step(*owner, ended, run_status=status, case=case, hit=hit))
         point("run.step-failed")
         self.tell("step_failed", node=record.node, attempt=record.attempt, error=failure.error, retry_in=retry_in)
         if status is not None:

@@ -1,0 +1,175 @@
+"""A store that is busy, a disk that is full, a death between two attempts: nothing is lost, and the run goes on."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stores.sqlite
+from stores.errors import Busy
+from stores.native.sqlite import NativeStore
+from stores.runs import RunStatus
+from tests.crash.test_points import Scene
+from tests.engine.flows import Bench, FakeClock, bench, python
+from tt_debug.engine.patience import PATIENCE
+from tt_debug.engine.worker import WorkflowJob, run_workflow
+
+pytestmark = pytest.mark.crash
+
+
+class Locker(FakeClock):
+    """Keeps the file locked from elsewhere, and lets go after so many seconds of waiting."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__()
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._left = seconds
+
+    def lock(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self._left -= seconds
+        if self._left <= 0 and self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def locked(on: Bench, seconds: float) -> Locker:
+    """A clock that locks the store while the first node runs."""
+    locker = Locker(on.folder / "store.sqlite", seconds)
+
+    class Hooked(list[Any]):
+        def append(self, event: Any) -> None:
+            super().append(event)
+            if event.kind == "step_started" and len(self) < 4:
+                locker.lock()
+
+    on.clock, on.events = locker, Hooked()
+    return locker
+
+
+def test_a_store_that_is_busy_for_two_seconds_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.0)
+    on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
+    on.start({})
+    with closing(locked(on, 2.0)) as locker:
+        assert on.go().status == "done"
+        assert 2 <= locker.slept < PATIENCE
+    assert on.state()["trail"] == ["a1", "b1"]
+
+
+def test_a_store_that_is_busy_for_a_minute_is_given_up_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.0)
+    on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
+    on.start({})
+    with closing(locked(on, 10_000.0)) as locker:
+        with pytest.raises(Busy, match="busy for 60 seconds") as caught:
+            on.go()
+        assert "resume it" in caught.value.hint
+        assert locker.slept <= PATIENCE
+    assert (on.store.run("run-t").status, on.state()) == (RunStatus.RUNNING, {})
+    assert [step.status for step in on.store.steps("run-t")] == ["running"]
+    on.events = []
+    assert on.go().status == "done"
+    assert on.state()["trail"] == ["a1", "b1"]
+
+
+NODES = """
+import os, signal
+from pathlib import Path
+HERE = Path(__file__).parent
+
+def flaky(state, ctx):
+    with open(HERE / "ran.txt", "a") as file:
+        file.write(f"{ctx.attempt} ")
+    if ctx.attempt < 3:
+        raise TimeoutError(f"attempt {ctx.attempt}")
+    return {"attempt": ctx.attempt}
+
+def large(state):
+    return {"text": "x" * 3_000_000}
+
+def small(state):
+    return {"small": True}
+"""
+
+
+def child(scene: Path, **fields: Any) -> Any:
+    return run_workflow(WorkflowJob(str(scene / "store.sqlite"), "run-t", **fields), lambda event: None)
+
+
+def test_a_death_while_it_waits_for_the_next_attempt_keeps_the_count_and_the_rest_of_the_wait(tmp_path: Path) -> None:
+    (tmp_path / "trouble_nodes.py").write_text(NODES)
+    retry = {"max": 4, "backoff": "fixed", "first": 30, "cap": 30}
+    on = bench(tmp_path, [{"id": "a", "type": "python", "run": "trouble_nodes:flaky", "next": None, "retry": retry}])
+    on.start({})
+    env = {**os.environ, "TT_DEBUG_POINTS": str(tmp_path / "points"), "TT_DEBUG_KILL_AT": "run.step-failed"}
+    code = (
+        "import sys; from tt_debug.engine.worker import WorkflowJob, run_workflow;"
+        "run_workflow(WorkflowJob(sys.argv[1], 'run-t'), lambda event: None)"
+    )
+    argv = [sys.executable, "-c", code, str(tmp_path / "store.sqlite")]
+    before = datetime.now(UTC)
+    subprocess.run(argv, env=env, check=True)
+    (failed,) = on.store.steps("run-t")
+    assert (failed.attempt, failed.status) == (1, "failed")
+    assert failed.next_attempt_at is not None
+    assert failed.next_attempt_at >= before + timedelta(seconds=30)
+    # Another process goes on after the rest of the wait: here by a clock that stands shortly before its end.
+    on.clock.time = failed.next_attempt_at - timedelta(seconds=4)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert on.go().status == "done"
+    finally:
+        sys.path.remove(str(tmp_path))
+    assert (tmp_path / "ran.txt").read_text() == "1 2 3 "
+    assert on.clock.slept == pytest.approx(4 + 30)
+    assert on.state() == {"attempt": 3}
+
+
+def limited() -> None:
+    """No file may grow beyond a megabyte; what is too large is an error, not a signal."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+
+def test_a_file_that_may_not_grow_loses_the_step_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "trouble_nodes.py").write_text(NODES)
+    nodes = [
+        {"id": name, "type": "python", "run": f"trouble_nodes:{name}", "next": following}
+        for name, following in (("small", "large"), ("large", None))
+    ]
+    on = bench(tmp_path, nodes)
+    on.start({})
+    code = (
+        "import sys; from tt_debug.engine.worker import WorkflowJob, run_workflow\n"
+        "try: run_workflow(WorkflowJob(sys.argv[1], 'run-t'), lambda event: None)\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    argv = [sys.executable, "-c", code, str(tmp_path / "store.sqlite")]
+    done = subprocess.run(argv, capture_output=True, text=True, preexec_fn=limited, check=True)
+    assert "Unreachable" in done.stdout, done.stdout + done.stderr
+    assert "cannot be read or written" in done.stdout or "no space left" in done.stdout
+    scene = Scene(tmp_path)
+    assert scene.rows("pragma_integrity_check") == [("ok",)]
+    assert on.state() == {"small": True}
+    with closing(NativeStore(tmp_path / "store.sqlite")) as store:
+        assert [step.status for step in store.steps("run-t")] == ["completed", "running"]
+    assert child(tmp_path).status == "done"
+    assert len(on.state()["text"]) == 3_000_000
