@@ -1,6 +1,7 @@
 """What the tapes were recorded with: deterministic, offline. To record anew: `tests.langgraph_server` says how."""
 
 import operator
+from itertools import pairwise
 from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -42,7 +43,7 @@ def line(schema, *nodes):
     graph = StateGraph(schema)
     for name, node in nodes:
         graph.add_node(name, node)
-    for (before, _), (after, _) in zip(nodes, nodes[1:]):
+    for (before, _), (after, _) in pairwise(nodes):
         graph.add_edge(before, after)
     graph.add_edge(START, nodes[0][0])
     graph.add_edge(nodes[-1][0], END)
