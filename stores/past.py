@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+from stores.effects import EffectUse
 from stores.model import NewCheckpoint, Task
 from stores.runs import Approval, Definition, Run, StepRecord
 
@@ -37,6 +38,7 @@ class PastThread:
     definitions: tuple[Definition, ...] = ()
     runs: tuple[Run, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    effects: tuple[EffectUse, ...] = ()
 
 
 @runtime_checkable
@@ -44,7 +46,8 @@ class Restorer(Protocol):
     """A store that takes history in."""
 
     def restore(self, threads: Sequence[PastThread], checkpoints: Iterable[PastCheckpoint]) -> None:
-        """Insert new threads whole, in one transaction: ids, times, steps, runs and questions as they were.
+        """Insert new threads whole, in one transaction: ids, times, steps, runs, questions and effects as they were.
+        Of an effect that is on record here already, only its use is added.
 
         ``checkpoints`` come in the order in which they are listed later, each after its parent where that is among
         them; they are read inside the transaction, and an error of theirs leaves the store as it was. A parent that

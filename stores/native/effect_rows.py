@@ -124,6 +124,27 @@ def _enter_again(db: Database, key: str, fresh: str) -> None:
     )
 
 
+def restore(db: Database, past: EffectUse) -> None:
+    """Insert a use that was recorded elsewhere, and its entry where there is none; what was under way is unknown."""
+    effect, slot = past.effect, past.effect.slot
+    status = EffectStatus.INTENT if effect.status == EffectStatus.UNKNOWN else effect.status
+    result = None if effect.result is None else to_text(effect.result, slot.name)
+    db.execute(
+        "INSERT INTO effects (key, slot, workflow_id, node, business_id, visit, name, call_no, class, status, request,"
+        " request_hash, result, error, thread_id, run_id, token, created_at, done_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT (key) DO NOTHING",
+        (
+            effect.key, slot.key, *slot, effect.kind, status, to_text(effect.request, "request"), effect.request_hash,
+            result, effect.error, effect.thread, effect.run_id, to_micros(effect.created or now()),
+            to_micros(effect.done),
+        ),
+    )  # fmt: skip
+    db.execute(
+        "INSERT INTO effect_uses (run_id, ordinal, attempt, seq, key, called, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (past.run_id, past.ordinal, past.attempt, past.seq, effect.key, int(past.called), to_micros(past.at or now())),
+    )
+
+
 def uses(db: Database, thread: str | None, run_id: str | None) -> tuple[EffectUse, ...]:
     """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
     rows = db.execute(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stores.errors import Conflict, Invalid
+from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.database import Database
 from stores.native.definitions import keep_definition
@@ -46,6 +47,8 @@ class NativePast(NativeEffects):
                     _insert_run(db, run)
                 for asked in past.approvals:
                     _insert_approval(db, asked)
+                for use in past.effects:
+                    effect_rows.restore(db, use)
 
 
 class _End:

@@ -12,9 +12,12 @@ import pytest
 
 from stores import create_native
 from stores.conformance import folder_as_it_is
+from stores.effects import EffectUse
 from stores.model import Change
 from tt_debug.engine.events import Event
 from tt_debug.errors import UsageError
+from tt_debug.session.executor import PlacedUse
+from tt_debug.session.importing import import_into
 from tt_debug.session.plans import RunRequest, RunResult
 from tt_debug.session.session import Session
 
@@ -87,6 +90,11 @@ def world(session: Session) -> list[str]:
 def folder(session: Session) -> Path:
     assert session.info.path is not None
     return Path(session.info.path).parent
+
+
+def forgetful(placed: PlacedUse) -> tuple[int | None, EffectUse]:
+    """A use of an effect without what only its own store knows."""
+    return placed.step, replace(placed.use, effect=replace(placed.use.effect, token=0, replays=0))
 
 
 def nodes_of(events: list[Event]) -> list[str]:
@@ -180,6 +188,23 @@ def test_a_live_replay_calls_only_what_it_is_allowed_to(session: Session) -> Non
     assert result.status == "failed"
     assert "ask is idempotent; this run may call only repeatable" in str(result.error)
     assert world(session)[len(called) :] == ["look"]
+
+
+def test_an_imported_thread_keeps_its_effects_and_its_parts(session: Session, tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(line) for line in session.export("t"))
+    (tmp_path / "t.jsonl").write_text(lines)
+    create_native(tmp_path / "store" / "other.db")
+    import_into(str(tmp_path / "store" / "other.db"), tmp_path / "t.jsonl")
+    other = Session.open(str(tmp_path / "store" / "other.db"))
+    was, now = ([forgetful(use) for use in each.executor.effects("t")] for each in (session, other))
+    assert now == was != []
+    called = world(session)
+    result, _ = run(other, RunRequest("replay", other.resolve("t@-1"), mode="verify"))
+    assert (result.status, result.divergence) == ("done", None)
+    fork = other.fork(other.resolve("t@0"), "u")
+    run(other, RunRequest("resume", fork.ref))
+    assert world(session) == called
+    other.close()
 
 
 def test_there_is_nothing_to_replay_after_the_end(session: Session) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from stores.codec.json import loads
+from stores.effects import EffectUse
 from stores.errors import Corrupt, NotFound
 from stores.model import Header, Ref, ThreadInfo, Value
 from stores.protocol import RunStore, Store
@@ -56,6 +57,7 @@ def _executor(store: RunStore, view: ThreadView, info: ThreadInfo | None, form: 
         "definitions": [_definition(found, pen) for found in _definitions(store, view, runs)],
         "runs": [_run(run) for run in runs],
         "approvals": [_approval(asked, pen) for asked in store.approvals(view.thread, status=None)],
+        "effects": [_effect(use, pen) for use in store.effects(view.thread)],
     }
     return pen.mark({"executor": known})
 
@@ -98,6 +100,30 @@ def _run(run: Run) -> Record:
         "created": timestamp(run.created),
         "started": timestamp(run.started),
         "ended": timestamp(run.ended),
+    }
+
+
+def _effect(use: EffectUse, pen: Pen) -> Record:
+    effect = use.effect
+    return {
+        "run": use.run_id,
+        "ordinal": use.ordinal,
+        "attempt": use.attempt,
+        "seq": use.seq,
+        "called": use.called,
+        "at": timestamp(use.at),
+        "key": effect.key,
+        "slot": list(effect.slot),
+        "class": effect.kind,
+        "status": effect.status,
+        "request": pen.json(effect.request),
+        "request_hash": effect.request_hash,
+        "result": pen.json(effect.result),
+        "error": effect.error,
+        "thread": effect.thread,
+        "by_run": effect.run_id,
+        "created": timestamp(effect.created),
+        "done": timestamp(effect.done),
     }
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from stores.codec import json as strict_json
+from stores.effects import Effect, EffectUse, Slot
 from stores.model import Interrupt, NewCheckpoint, Ref, Task, Value, Write
 from stores.past import PastCheckpoint, PastThread
 from stores.runs import Approval, Definition, Run, StepRecord
@@ -60,6 +61,7 @@ def thread_of(record: Record) -> PastThread | None:
         tuple(_definition(found) for found in _objects(known, "definitions")),
         tuple(_run(found, thread) for found in _objects(known, "runs")),
         tuple(_approval(found, thread) for found in _objects(known, "approvals")),
+        tuple(_effect(found) for found in _objects(known, "effects")),
     )
 
 
@@ -121,7 +123,34 @@ def _step(known: Record) -> StepRecord:
         log=_texts(known, "log"),
         base=_optional(known, "base", str),
         checkpoint=_optional(known, "checkpoint", str),
+        substep=_text(known, "substep", ""),
     )
+
+
+def _effect(known: Record) -> EffectUse:
+    slot = _of(known, "slot", _is_slot, "six places: workflow, node, business id, visit, name, call", None)
+    effect = Effect(
+        key=_text(known, "key"),
+        slot=Slot(*slot),
+        kind=_text(known, "class"),
+        status=_text(known, "status"),
+        request=known.get("request"),
+        request_hash=_text(known, "request_hash"),
+        result=known.get("result"),
+        error=_optional(known, "error", str),
+        thread=_text(known, "thread"),
+        run_id=_text(known, "by_run"),
+        created=_time(known, "created"),
+        done=_time(known, "done"),
+    )
+    called: bool = _of(known, "called", lambda value: isinstance(value, bool), "true or false", None)
+    ordinal, attempt, seq = (_whole(known, name) for name in ("ordinal", "attempt", "seq"))
+    return EffectUse(effect, _text(known, "run"), ordinal, attempt, seq, called, _time(known, "at"))
+
+
+def _is_slot(value: Value) -> bool:
+    kinds = (str, str, str, int, str, int)
+    return isinstance(value, list) and tuple(map(type, value)) == kinds
 
 
 def _approval(known: Record, thread: str) -> Approval:

@@ -124,6 +124,7 @@ def _step(step: StepRecord, pen: Pen) -> Record:
         "run": step.run_id,
         "ordinal": step.ordinal,
         "node": step.node,
+        **({"substep": step.substep} if step.substep else {}),
         "attempt": step.attempt,
         "visit": step.visit,
         "status": step.status,
