@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench screenshots clean
+.PHONY: demo test soak check bench screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/tt-debug demo
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2 -m "not soak"
+
+# A thousand runs and every point at which a process can be killed or stopped; hours. TT_DEBUG_SOAK_RUNS makes it fewer.
+soak: $(VENV)/.ready
+	$(BIN)/python -m pytest -m soak -s
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .
