@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from stores import leases
 from stores.errors import Conflict, LeaseLost, Unreachable
+from stores.ids import new_id
+from stores.making import create_native
+from stores.model import NewCheckpoint, Ref
+from stores.protocol import RunStore
+from stores.registry import open_store
 from stores.runs import Run, RunStatus
+from stores.supervision import Takeover
 from tests.engine.flows import Bench, bench, python
 from tests.engine.holders import holder
+from tests.postgres import database, postgres_server
 from tt_debug.engine import ownership
 from tt_debug.engine.ownership import Heartbeat, RunLock, claimed, is_alive, lock_path, why_ownerless
+
+__all__ = ["database", "postgres_server"]
 
 
 @pytest.fixture
@@ -103,18 +113,45 @@ def test_the_wall_clock_does_not_move_a_lease_and_a_reboot_ends_it(on: Bench, mo
 def test_the_heart_beats_while_a_node_takes_long(on: Bench) -> None:
     with claimed(on.store, on.store.run("run-t"), lease=0.3) as mine:
         assert mine.beat is not None
-        with Heartbeat(on.store, mine, lease=0.3) as heart:
-            assert heart.may_begin()
+        with Heartbeat(on.store, mine, lease=0.3):
             beat = mine.beat
             while beat == mine.beat:
                 beat = on.store.run("run-t").beat
         assert on.store.run("run-t").status == RunStatus.RUNNING
 
 
-def test_nothing_begins_late_in_a_lease(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    heart = Heartbeat(on.store, Run("run-t", "t", "h"), lease=30)
-    clock = leases.boot_clock()
+def test_no_call_begins_late_in_a_lease(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = on.store.claim("run-t", "me", os.getpid(), lease=30)
+    heart, clock = Heartbeat(on.store, run, lease=30), leases.boot_clock()
+    on.store.beat("run-t", run.token, 1)
     monkeypatch.setattr(ownership, "boot_clock", lambda: clock + 24_000)
-    assert heart.may_begin()
+    heart.prolong()
+    assert (on.store.run("run-t").lease_left or 0) <= 1
     monkeypatch.setattr(ownership, "boot_clock", lambda: clock + 26_000)
-    assert not heart.may_begin()
+    heart.prolong()
+    assert (on.store.run("run-t").lease_left or 0) > 1
+    on.store.claim("run-t", "you", 1, takeover=Takeover(run.token, "theft"))
+    monkeypatch.setattr(ownership, "boot_clock", lambda: clock + 60_000)
+    with pytest.raises(LeaseLost):
+        heart.prolong()
+
+
+def test_on_a_server_its_own_clock_and_locks_tell_who_runs_a_run(database: str, tmp_path: Path) -> None:
+    create_native(database)
+    workflow = bench(tmp_path, [python("a", "count", None)]).workflow
+    with closing(open_store(database, read_only=False)) as store:
+        assert isinstance(store, RunStore)
+        store.put_definition(workflow.definition())
+        ref = Ref("t", "", new_id(-1))
+        store.create_run(Run("r", "t", workflow.hash), NewCheckpoint(ref, None, {}, "input", step=-1, next=("a",)))
+        with claimed(store, store.run("r")) as mine:
+            assert is_alive(store, store.run("r"))
+            with pytest.raises(Conflict), claimed(store, store.run("r")):
+                pass
+            store.beat("r", mine.token, 0)
+            assert "its lease is over" in (why_ownerless(store, store.run("r")) or "")
+            store.beat("r", mine.token, 30)
+        assert why_ownerless(store, store.run("r")) == f"its process {os.getpid()} is gone"
+        with claimed(store, store.run("r")) as mine:
+            assert (mine.token, mine.recoveries) == (2, 1)
+            assert store.finish("r", mine.token, RunStatus.PAUSED).lease_left is None

@@ -200,22 +200,28 @@ class Heartbeat:
         self._lease = lease
         self._last = boot_clock()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
+        self._thread = threading.Thread(target=self._go_on, name="lease", daemon=True)
 
-    def may_begin(self, margin: float = BEAT_SECONDS) -> bool:
-        """Whether the lease lasts ``margin`` seconds more: an effect begun later may be another owner's to begin."""
-        return (boot_clock() - self._last) / 1000 <= self._lease - min(margin, self._lease / 2)
+    def prolong(self) -> None:
+        """Before a call to the world outside: it must not begin shortly before somebody else may take the run.
+
+        Raises LeaseLost when somebody has."""
+        if (boot_clock() - self._last) / 1000 > self._lease - min(BEAT_SECONDS, self._lease / 2):
+            self._beat()
 
     def _beat(self) -> None:
+        at = boot_clock()
+        self._store.beat(self._run.run_id, self._run.token, self._lease)
+        self._last = at
+
+    def _go_on(self) -> None:
         while not self._end.wait(min(BEAT_SECONDS, self._lease / _BEATS)):
-            at = boot_clock()
             try:
-                self._store.beat(self._run.run_id, self._run.token, self._lease)
+                self._beat()
             except LeaseLost:
                 return  # the next write of the run is refused in the same way, and says so
             except StoreError:
                 continue  # busy, or a full disk: the lease lasts for some more beats
-            self._last = at
 
     def __enter__(self) -> Self:
         self._thread.start()

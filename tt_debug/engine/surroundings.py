@@ -52,9 +52,13 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run is run with. ``tell`` gets every event once what it says is durable."""
+    """What a run is run with. ``tell`` gets every event once what it says is durable.
+
+    ``prolong`` makes sure, before a call to the world outside, that the run stays ours for some seconds more.
+    """
 
     store: RunStore
     tell: Callable[[Event], None]
     stop: StopFlag
     clock: Clock
+    prolong: Callable[[], None] = lambda: None

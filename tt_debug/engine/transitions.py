@@ -172,8 +172,12 @@ class Transitions:
         state = self.state()
         return Ledger(
             self._store, self.run, calls, parts,
-            lambda name, key: self._stops.before_effect(record.node, name, key, state), self._write,
+            lambda name, key: self._before_call(record.node, name, key, state), self._write,
         )  # fmt: skip
+
+    def _before_call(self, node: str, name: str, key: str, state: Mapping[str, Value]) -> BreakpointHit | None:
+        self._around.prolong()
+        return self._stops.before_effect(node, name, key, state)
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
 from stores.model import Header, Status
 from stores.protocol import RunStore, Store
+from stores.run_locks import KeepsLocks
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
 from tt_debug.engine import recover, recovery
@@ -182,7 +183,8 @@ class Operations:
         self._check_writable("run")
         from tt_debug.engine.worker import WorkflowJob, run_workflow
 
-        url = getattr(self._store, "secret_url", None) or self._store.info.path or ""
+        store = self._store
+        url = store.secret_url if isinstance(store, KeepsLocks) else store.info.path or ""
         ended = run_workflow(WorkflowJob(url, run.run_id), on_event)
         return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
 
