@@ -118,3 +118,21 @@ def same_part_twice(state: State, ctx: Context) -> State:
 def model(prompt: str, state: State, ctx: Context) -> str:
     world("model", prompt)("")
     return f"heard {prompt}"
+
+
+def slow(state: State, ctx: Context) -> State:
+    world("slow", state["q"])("")
+    return {"old": ctx.DELETE, "made": [state["q"]]}
+
+
+def slow_and_reads(state: State, ctx: Context) -> State:
+    return {"read": ctx.effect("read", world("read", state["q"]), state["q"], cls="repeatable")}
+
+
+def slow_and_deeds(state: State, ctx: Context) -> State:
+    return {"sent": ctx.effect("send", world("send", state["q"]), state["q"], cls="idempotent")}
+
+
+def slow_and_dated(state: State, ctx: Context) -> State:
+    world("slow", state["q"])("")
+    return {"at": ctx.now().isoformat()}

@@ -59,6 +59,9 @@ class NoLedger:
     def statement(self, sql: str, params: list[Any]) -> None:
         raise FatalError("there is no transaction")
 
+    def kept(self, request: Any, run: Callable[[], Any]) -> Any:
+        return run()
+
     def part(self, name: str, run: Callable[[], Any]) -> Any:
         return run()
 

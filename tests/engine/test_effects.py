@@ -351,3 +351,30 @@ def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
     ending = on.go()
     assert ending.status == "failed"
     assert "two substeps named 'one'" in str(ending.error)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"), [("slow", 1), ("slow_and_reads", 1), ("slow_and_deeds", 2), ("slow_and_dated", 2)]
+)
+def test_a_cached_node_gives_again_what_it_gave_for_the_same_state(tmp_path: Path, function: str, calls: int) -> None:
+    on = flow(tmp_path, function, cache=True)
+    for thread in ("t", "u"):
+        on.start({"q": 1, "old": 0}, thread)
+        assert on.go(f"run-{thread}").status == "done"
+    assert len(nodes.asked) == calls
+    if calls == 1:
+        assert on.state("u") == on.state("t")
+    on.start({"q": 2, "old": 0}, "v")
+    assert on.go("run-v").status == "done"
+    assert len(nodes.asked) == calls + 1
+    assert ("old" in on.state("v")) == (function != "slow")
+
+
+def test_a_changed_definition_of_a_cached_node_is_another_node(tmp_path: Path) -> None:
+    (tmp_path / "later").mkdir()
+    first = flow(tmp_path, "slow", cache=True)
+    changed = bench(tmp_path / "later", [python("a", f"{HERE}:slow", None, cache=True, retry={"max": 2})], version="2")
+    for on in (first, replace(changed, store=first.store)):
+        on.start({"q": 1}, on.workflow.version)
+        on.go(f"run-{on.workflow.version}")
+    assert len(nodes.asked) == 2

@@ -22,6 +22,9 @@ from stores.runs import Run, StepRecord
 from stores.supervision import BreakpointHit
 from tt_debug.engine.retry import FatalError, classify, surely_not_done
 
+CACHE: Final = "cache"
+"""The name of the effect that is a node's whole result."""
+
 UNKNOWN: Final = "unknown_effect"
 CONFLICT: Final = "effect_conflict"
 VERDICTS: Final = {UNKNOWN: ("done", "retry", "skip", "new-key"), CONFLICT: ("new", "reuse", "skip")}
@@ -78,6 +81,7 @@ class Effects(Protocol):
     def played(self, name: str, prompt: str) -> Value: ...
     def statement(self, sql: str, params: list[Value]) -> None: ...
     def part(self, name: str, run: Callable[[], Value]) -> Value: ...
+    def kept(self, request: Value, run: Callable[[], Value]) -> Value: ...
 
 
 class Calls:
@@ -105,6 +109,13 @@ class Calls:
             raise FatalError(f"the request of the effect {name} cannot be recorded: {error}") from error
         slot, seq = self.place(name)
         return EffectCall(slot, kind, request, hash, self._record.ordinal, self._record.attempt, seq, **given)
+
+    def kept(self, request: Value) -> EffectCall:
+        """The node's whole result as an effect that every line of work shares: its place is what it was made from."""
+        own, seq = self.place(CACHE)
+        slot = own._replace(business_id=f"{CACHE}:{digest(request)}", visit=1)
+        kind, record = EffectClass.REPEATABLE, self._record
+        return EffectCall(slot, kind, request, digest(request), record.ordinal, record.attempt, seq)
 
     def place(self, name: str) -> tuple[Slot, int]:
         """The next place of that name, and the how-manieth call of the attempt it is."""
@@ -152,11 +163,13 @@ class Ledger:
         self._calls = calls
         self._parts = parts
         self._queued: list[EffectCall] = []
+        self._acted = False
         self.stopped: Hold | BreakpointHit | StoreError | None = None
 
     def enter(self, name: str, request: Value, kind: str) -> Entry:
         """The durable intent of a call, or what is on record of it. Raises Stopped where a human has to decide."""
         made = self._calls.made(name, request, kind)
+        self._acted = self._acted or kind != EffectClass.REPEATABLE
         self._stop_at_breakpoint(name, made)
         begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
         point("run.effect-begun")
@@ -207,6 +220,7 @@ class Ledger:
 
     def value(self, name: str, make: Callable[[], Value]) -> Value:
         """A value that is made once and then stands."""
+        self._acted = True
         made = self._calls.made(name, None, EffectClass.REPEATABLE, value=make(), has_value=True)
         return self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made)).effect.result
 
@@ -217,6 +231,7 @@ class Ledger:
 
     def statement(self, sql: str, params: list[Value]) -> None:
         """Queue a business statement for the step's transaction, unless it is on record."""
+        self._acted = True
         made = self._calls.made("tx", {"sql": sql, "params": params}, EffectClass.TRANSACTIONAL)
         begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
         if begun.effect.status == EffectStatus.CONFLICT:
@@ -231,6 +246,7 @@ class Ledger:
 
     def part(self, name: str, run: Callable[[], Value]) -> Value:
         """Run a part of the node and keep its output with a checkpoint; a part that is kept already is not run."""
+        self._acted = True
         with self._calls.inside(name) as whole:
             if whole in self._parts.done:
                 return self._parts.done[whole]
@@ -241,6 +257,20 @@ class Ledger:
                 raise FatalError(f"the output of the substep {whole} cannot be saved: {error}") from error
             self._write(lambda: self._parts.keep(whole, output, self.statements()))
             return output
+
+    def kept(self, request: Value, run: Callable[[], Value]) -> Value:
+        """What ``run`` gave for the same request before, in whichever thread; else what it gives now.
+
+        It is kept for others where the node did nothing on the way but read: no time, chance, statement or deed.
+        """
+        made = self._calls.kept(request)
+        begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
+        if begun.effect.status == EffectStatus.DONE:
+            return begun.effect.result
+        result = run()
+        acted = "the node does more than read, so its result is not kept for others" if self._acted else None
+        self._end(made.slot.key, EffectStatus.FAILED if acted else EffectStatus.DONE, acted, None if acted else result)
+        return result
 
     def _end(self, key: str, status: str, error: str | None, result: Value = None) -> Effect:
         ended: Effect = self._write(

@@ -5,8 +5,10 @@ Runs in the child process only. Owns the border to user code; what happens to a 
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import signal
 import sys
@@ -18,6 +20,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from stores.codec import json as codec
+from stores.effects import digest
 from stores.errors import Invalid
 from stores.model import Value
 from stores.paths import format_path
@@ -53,16 +56,37 @@ def call_node(workflow: Workflow, node: Node, state: bytes, ctx: Context) -> Nod
     Raises FatalError for a result that cannot be stored, and whatever the user's code raises.
     """
     before = codec.loads(state)
-    with _limit(node), _in_this_process():
-        raw = _raw_result(node, codec.loads(state), ctx)
     try:
-        result = _checked(node, raw)
+        with _limit(node), _in_this_process():
+            result = _result(node, codec.loads(state), before, ctx)
         merged = merge(before, result, DELETE)
         text = codec.dumps(merged)
     except Invalid as error:
         raise FatalError(f"the result of {node.id} cannot be saved: {error}") from error
     _check_schema(workflow, merged, node)
     return NodeResult({key: None if value is DELETE else value for key, value in result.items()}, text)
+
+
+def _result(node: Node, state: dict[str, Value], before: dict[str, Value], ctx: Context) -> dict[str, Value]:
+    """What the node gives; one that is marked ``cache`` gives again what the same code gave for the same state."""
+    if not node.cache or isinstance(node, HumanNode):
+        return _checked(node, _raw_result(node, state, ctx))
+
+    def run() -> Value:
+        result = _checked(node, _raw_result(node, state, ctx))
+        kept = {key: value for key, value in result.items() if value is not DELETE}
+        return {"set": kept, "delete": [key for key in result if key not in kept]}
+
+    found = ctx.ledger.kept({"code": _code_of(node), "state": digest(before)}, run)
+    return {**found["set"], **dict.fromkeys(found["delete"], DELETE)}
+
+
+def _code_of(node: Node) -> str:
+    """A hash of the node as it is defined, and of the file that its function stands in."""
+    reference = node.run if node.type == "python" else getattr(node, "provider", "")
+    file = inspect.getsourcefile(inspect.unwrap(find(reference))) if ":" in reference else None
+    code = b"" if file is None else Path(file).read_bytes()
+    return hashlib.sha256(node.model_dump_json().encode() + code).hexdigest()
 
 
 def _raw_result(node: Node, state: dict[str, Value], ctx: Context) -> Value:

@@ -106,8 +106,6 @@ def limits(workflow: Workflow) -> tuple[str, ...]:
     for node in workflow.nodes:
         if node.on_complete is not None:
             found.append(f"{node.id}: {node.on_complete.run} is not started at the end")
-        if node.cache:
-            found.append(f"{node.id}: its result is not cached, it runs each time")
         if node.type == "human_task" and node.due is not None and node.on_timeout != "wait":
             found.append(
                 f"{node.id}: on_timeout {node.on_timeout} after {node.due} takes a worker or a sweep to notice"

@@ -20,7 +20,7 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.protocol import RunStore, Writer
 from stores.runs import Run, StepRecord
 from tt_debug.engine.context import Context
-from tt_debug.engine.effects import Calls, Entry, Stopped, newest_answer
+from tt_debug.engine.effects import CACHE, Calls, Entry, Stopped, newest_answer
 from tt_debug.engine.events import Event
 from tt_debug.engine.nodes import NodeResult, call_node
 from tt_debug.engine.plan import NoWayOn, next_node
@@ -93,6 +93,13 @@ class Recorded:
         """A part runs again like the rest of its node."""
         with self._calls.inside(name):
             return run()
+
+    def kept(self, request: Value, run: Callable[[], Value]) -> Value:
+        """What was given to others, as it was then; else the node runs."""
+        made = self._calls.kept(request)
+        self.seen.append((made.slot.name, made.request_hash))
+        kept = [effect for effect in self._store.effects_at(made.slot.key) if effect.status == EffectStatus.DONE]
+        return kept[-1].result if kept else run()
 
     def _miss(self, why: str) -> Stopped:
         self.missing = why
@@ -241,7 +248,12 @@ def _as_recorded(store: RunStore, then: Header | None) -> tuple[StepRecord | Non
     if done is None:
         return None, []
     uses = (use for use in store.effects(run_id=done.run_id) if use.ordinal == done.ordinal)
-    return done, list(dict.fromkeys((use.effect.slot.name, use.effect.request_hash) for use in uses))
+    sequence: dict[tuple[str, str], None] = {}
+    for use in uses:
+        sequence[use.effect.slot.name, use.effect.request_hash] = None
+        if use.effect.slot.name == CACHE and use.effect.status == EffectStatus.DONE:
+            break  # what came after it made the result that is given from then on
+    return done, list(sequence)
 
 
 def _first_difference(recorded: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> tuple[Value, Value]:
