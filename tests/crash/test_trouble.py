@@ -19,8 +19,11 @@ import stores.sqlite
 from stores.errors import Busy
 from stores.native.sqlite import NativeStore
 from stores.runs import RunStatus
+from stores.supervision import Case
 from tests.crash.test_points import Scene
 from tests.engine.flows import Bench, FakeClock, bench, python
+from tt_debug.cli.front import Front
+from tt_debug.cli.main import main
 from tt_debug.engine.patience import PATIENCE
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 
@@ -173,3 +176,46 @@ def test_a_file_that_may_not_grow_loses_the_step_and_nothing_else(tmp_path: Path
         assert [step.status for step in store.steps("run-t")] == ["completed", "running"]
     assert child(tmp_path).status == "done"
     assert len(on.state()["text"]) == 3_000_000
+
+
+POISON = """
+import os, signal
+
+def poison(state):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def fine(state):
+    return {"fine": True}
+"""
+
+
+def test_a_step_that_kills_its_process_each_time_is_held_and_others_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "poison_nodes.py").write_text(POISON)
+    choose = [{"when": "good", "to": "fine"}, {"to": "poison"}]
+    nodes = [
+        {"id": "start", "type": "llm_call", "prompt": "go", "next": choose},
+        {"id": "poison", "type": "python", "run": "poison_nodes:poison", "next": None},
+        {"id": "fine", "type": "python", "run": "poison_nodes:fine", "next": None},
+    ]
+    on = bench(tmp_path, nodes)
+    on.start({"good": False}, "bad")
+    on.start({"good": True}, "good")
+    words = ["worker", str(tmp_path / "store.sqlite"), "--once", "--yes", "--mode", "auto"]
+    assert main(words, Front(lambda screen: 0)) == 0
+    capsys.readouterr()
+    assert on.store.run("run-good").status == RunStatus.COMPLETED
+    held = on.store.run("run-bad")
+    # Once begun, and five times taken up again without a new checkpoint.
+    assert (held.hold_reason, held.shown) == (Case.RECOVERY_LIMIT, "held")
+    assert [step.status for step in on.store.steps("run-bad")] == ["completed", *["abandoned"] * 5, "running"]
+    prompts = sorted(str(case.prompt) for case in on.store.cases())
+    assert (
+        prompts[-2:]
+        == [
+            "recovered 5 times at this checkpoint, and never got further",
+            "recovered 6 times",
+        ]
+        or len(prompts) >= 2
+    )

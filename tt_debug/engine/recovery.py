@@ -141,9 +141,10 @@ def without_progress(store: RunStore, run: Run) -> int:
     return found
 
 
-def recovery_limit(run: Run, why: str) -> Approval:
-    """The case of a run that is recovered again and again; the same while its recoveries are."""
+def recovery_limit(run: Run, why: str, *, holds: bool) -> Approval:
+    """The case of a run that is recovered again and again: told of once, or one each time that it is held for it."""
+    which = f"limit-{run.recoveries}" if holds else "recovered"
     return Approval(
-        f"{run.run_id}-recoveries-{run.recoveries}", run.thread, "", run.head.id if run.head else "", "", why,
+        f"{run.run_id}-{which}", run.thread, "", run.head.id if run.head else "", "", why,
         {"enum": ["retry", "cancel", "dismiss"]}, run_id=run.run_id, kind=Case.RECOVERY_LIMIT,
     )  # fmt: skip
