@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from rich.cells import cell_len
 
-from stores.model import NewCheckpoint, Ref
+from stores.model import NewCheckpoint, Ref, StoreInfo
 from stores.native.sqlite import create_native
 from stores.protocol import Writer
 from stores.registry import open_store
@@ -18,7 +20,7 @@ from tests.tui.conftest import screen_lines, screen_text, settled, unsafe_charac
 from tests.tui.fakes import HOSTILE
 from tt_debug.tui.app import TtDebugApp, run_app
 from tt_debug.tui.dialogs.menu import MenuDialog
-from tt_debug.tui.opening import Opening, only_graph
+from tt_debug.tui.opening import Opening, label_of, only_graph
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.stores import StoresScreen, choices
 from tt_debug.tui.widgets.threads_view import ThreadsView
@@ -181,3 +183,18 @@ async def test_hostile_tables_in_the_offer_are_text(folder: Path) -> None:
         assert "1  [/red]" in screen_text(app)
         assert unsafe_characters(screen_text(app)) == set()
         assert all(cell_len(line) == 80 for line in screen_lines(app))
+
+
+@pytest.mark.parametrize(
+    ("path", "url", "label"),
+    [
+        ("/data/trip.db", "/data/trip.db", "trip.db"),
+        (None, "postgresql://me:***@db.example:6432/agents?schema=tenant_a", "agents/tenant_a@db.example:6432"),
+        (None, "postgresql://me@/agents?host=/run/pg&port=5432", "agents"),
+        (None, "langgraph+http://127.0.0.1:2024", "127.0.0.1:2024"),
+        (None, "memory:", "memory:"),
+    ],
+)
+def test_a_store_has_a_short_name(path: str | None, url: str, label: str) -> None:
+    info = StoreInfo(url, "kind", "id", frozenset(), True, path=path)
+    assert label_of(cast(Any, SimpleNamespace(info=info))) == label

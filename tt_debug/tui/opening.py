@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from stores.errors import Unreachable
 from stores.registry import mask_password
@@ -38,9 +39,15 @@ class OpenStore:
 
 
 def label_of(session: Session) -> str:
-    """A store's short name: its file name, else its URL with the password masked."""
+    """A store's short name: its file's, a database's with its host, a server's address; else its masked URL."""
     info = session.info
-    return Path(info.path).name if info.path else info.url
+    if info.path:
+        return Path(info.path).name
+    parts = urlsplit(info.url)
+    host = parts.netloc.rpartition("@")[2]
+    schema = dict(parse_qsl(parts.query)).get("schema", "")
+    name = "/".join(filter(None, (unquote(parts.path.strip("/")), schema)))
+    return "@".join(filter(None, (name, host))) or info.url
 
 
 @dataclass(frozen=True, slots=True)
