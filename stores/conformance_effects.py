@@ -72,6 +72,20 @@ class EffectsConformance:
         assert (first.effect.result, second.effect.result) == ("a", "a")
 
     @with_runs
+    def test_of_two_lines_that_call_at_once_the_first_result_stands(self, sample: AnyStore) -> None:
+        create(sample)
+        run = sample.claim("r1", "me", 1)
+        key = sample.begin_effect("r1", run.token, call(1)).effect.key
+        sample.fork(sample.head(THREAD), "aside")
+        sample.create_run(Run("r2", "aside", DEFINITION.hash))
+        other = sample.claim("r2", "me", 1)
+        assert sample.begin_effect("r2", other.token, call(1)).before == EffectStatus.INTENT
+        assert sample.end_effect("r1", run.token, key, EffectStatus.DONE, "first").result == "first"
+        late = sample.end_effect("r2", other.token, key, EffectStatus.DONE, "second")
+        assert (late.status, late.result) == (EffectStatus.DONE, "first")
+        assert sample.end_effect("r2", other.token, key, EffectStatus.FAILED, error="late").result == "first"
+
+    @with_runs
     def test_a_failed_effect_is_called_again_under_its_key(self, sample: AnyStore) -> None:
         create(sample)
         run = sample.claim("r1", "me", 1)

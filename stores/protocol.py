@@ -128,7 +128,8 @@ class EffectLedger(Protocol):
     def end_effect(
         self, run_id: str, token: int, key: str, status: str, result: Value = None, error: str | None = None
     ) -> Effect:
-        """What came of the call: `stores.effects.EffectStatus` done with its result, failed, or unknown."""
+        """What came of the call: `stores.effects.EffectStatus` done with its result, failed, or unknown. An entry that
+        another run has answered meanwhile stays as it is, and is given back."""
         ...
 
     def hold(self, run_id: str, token: int, step: StepRecord, asked: Approval, key: str) -> Run:

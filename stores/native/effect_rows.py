@@ -69,9 +69,10 @@ def use(db: Database, run_id: str, call: EffectCall, key: str, *, called: bool) 
 
 
 def end(db: Database, key: str, status: str, result: Value, error: str | None) -> None:
-    """What came of a call."""
+    """What came of a call; what was answered before, by a fork that was faster, stays so."""
     db.execute(
-        "UPDATE effects SET status = ?, result = ?, error = ?, done_at = ? WHERE key = ?",
+        "UPDATE effects SET status = ?, result = ?, error = ?, done_at = ? WHERE key = ?"
+        " AND status NOT IN ('done', 'skipped')",
         (status, None if result is None else to_text(result, "result"), error, to_micros(now()), key),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -44,13 +44,13 @@ def stats(front: Front, options: StatsOptions) -> ExitCode:
         raise UsageError("--json and --format prometheus exclude each other")
     output = Output(options.as_json)
     with front.looking(options.store) as session:
-        found = session.operations.figures()
+        found, slow = session.operations.figures(), session.executor.slow_nodes()
     if options.as_json:
-        output.document("stats", _record(found))
+        output.document("stats", _record(found) | {"slow_nodes": [asdict(node) for node in slow]})
     else:
         output.text(list(_prometheus(found) if options.format == "prometheus" else _lines(found)))
     alerts = found.alerts()
-    narrate(*(f"alert: {alert}" for alert in alerts))
+    narrate(*(f"alert: {alert}" for alert in alerts), *(f"advice: {node.advice}" for node in slow))
     return ExitCode.RUN_FAILED if options.check and alerts else ExitCode.OK
 
 

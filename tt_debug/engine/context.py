@@ -74,6 +74,7 @@ class Context:
         call was made (`stores.effects.EffectClass`): "repeatable" and "idempotent" make it again, "probe" asks
         ``probe(key)`` first, which gives the result, or None where it was not done; "at_most_once" stops the run and
         asks a human. RetryableError and FatalError, raised by ``fn``, say that it was not done.
+        Calls that a node makes in several threads at once need names of their own.
         """
         _check_probe(name, cls, probe)
         entry = self.ledger.enter(name, request, cls)

@@ -216,7 +216,7 @@ class Ledger:
             if not undone and entry.kind == EffectClass.AT_MOST_ONCE:
                 self._stop(Hold(UNKNOWN, effect, f"it may have been done: {classify(error).error}"))
             raise
-        self._end(entry.key, EffectStatus.DONE, None, entry.result)
+        entry.result = self._end(entry.key, EffectStatus.DONE, None, entry.result).result
 
     def value(self, name: str, make: Callable[[], Value]) -> Value:
         """A value that is made once and then stands."""

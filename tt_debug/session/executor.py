@@ -14,6 +14,7 @@ from stores.model import Header, Ref
 from stores.protocol import RunStore, Store
 from stores.runs import StepRecord
 from tt_debug.session.listing import every_header
+from tt_debug.session.pacing import SlowNode, slow_nodes
 
 _Place = tuple[str, int]
 
@@ -98,6 +99,24 @@ class Executor:
             found += _done_under_several_keys(name, attempts)
             found += _run_again_without_a_key(name, attempts)
         return tuple(found)
+
+    def slow_nodes(self) -> tuple[SlowNode, ...]:
+        """Nodes that take more than five times the mean of the others: their parts should be kept by themselves."""
+        if self._store is None:
+            return ()
+        names: dict[str, str] = {}
+        for run in self._store.runs():
+            if run.workflow_hash not in names:
+                names[run.workflow_hash] = self._store.definition(run.workflow_hash).workflow_id
+        of_run = {run.run_id: names[run.workflow_hash] for run in self._store.runs()}
+        asked = {(step.run_id, step.ordinal) for step in self._answered(self._store)}
+        steps = (step for step in self._store.steps() if (step.run_id, step.ordinal) not in asked)
+        return slow_nodes(steps, of_run)
+
+    def _answered(self, store: RunStore) -> Iterable[StepRecord]:
+        """The steps that were a human's: their time is the human's too."""
+        people = {(asked.run_id, asked.node) for asked in store.approvals(status=None) if asked.kind == "approval"}
+        return (step for step in store.steps() if (step.run_id, step.node) in people)
 
     def _threads(self, store: RunStore, thread: str | None) -> list[str]:
         """The one, or all that ever ran, the oldest first."""
