@@ -1,4 +1,4 @@
-"""Many runs, two workers, and something that kills and stops them at random: all of them end as they should.
+"""Many runs, three workers, and something that kills and stops them at random: all of them end as they should.
 
 ``TT_DEBUG_SOAK_RUNS`` says how many runs (1,000), ``TT_DEBUG_SOAK_SEED`` which dice. A small part runs every time.
 """
@@ -125,7 +125,7 @@ def shake(path: Path, dice: random.Random) -> Counter[str]:
     """Kill and stop owners of runs at random until every run has ended. What was done, counted."""
     done: Counter[str] = Counter()
     stopped: list[tuple[float, int]] = []
-    with workers(path, 2) as busy, closing(NativeStore(path)) as store:
+    with workers(path, 3) as busy, closing(NativeStore(path)) as store:
         while any(run.status in RunStatus.ACTIVE and not run.hold_reason for run in store.runs()):
             for place, each in enumerate(busy):
                 if each.poll() is not None:
@@ -137,7 +137,7 @@ def shake(path: Path, dice: random.Random) -> Counter[str]:
                 sent = _signal(pid, what, path)
                 done[what.name] += sent
                 if sent and what is signal.SIGSTOP:
-                    stopped.append((time.monotonic() + dice.uniform(0.1, 3 * LEASE), pid))
+                    stopped.append((time.monotonic() + dice.uniform(0.1, 6 * LEASE), pid))
             for waking in [each for each in stopped if each[0] <= time.monotonic()]:
                 stopped.remove(waking)
                 _signal(waking[1], signal.SIGCONT, path)
@@ -165,7 +165,13 @@ def judged(path: Path, count: int) -> dict[str, Any]:
             assert ordinals == list(range(len(LINE)))
         found = figures(store)
     held = sum(bool(run.hold_reason) for run in runs)
-    return {"runs": count, "held": held, "recoveries": found.recoveries, "rate": found.success_rate}
+    return {
+        "runs": count,
+        "held": held,
+        "recoveries": found.recoveries,
+        "taken over": found.taken_over,
+        "rate": found.success_rate,
+    }
 
 
 def test_a_few_runs_end_as_they_should_whatever_is_killed(tmp_path: Path) -> None:
