@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.widgets import Checkbox, Input, Static, TextArea
 
 from stores.errors import Conflict
@@ -129,6 +130,23 @@ async def test_the_verdict_and_the_changes_follow_the_text() -> None:
         await wait_for(it.pilot, lambda: "valid · 1 change" in verdict(dialog))
         assert dialog.query_one(ChangesView).row_count == 1
         await wait_for(it.pilot, lambda: '~ plan.status  "final" → "draft"' in it.text)
+
+
+async def test_keys_sent_at_once_are_taken_in_their_order() -> None:
+    async with thread_screen(size=(120, 40)) as it:
+        dialog = await edit_status(it)
+        area, name = dialog.query_one("#draft", TextArea), dialog.query_one("#fork-name", Input)
+        keys = [("end", None), ("left", None), ("backspace", "\x7f"), ("backspace", "\x7f"), ("e", "e")]
+        # As a terminal sends them: in one go.
+        for key, character in keys:
+            it.app.post_message(events.Key(key, character))
+        await wait_for(it.pilot, lambda: area.text == '"fine"')
+        name.focus()
+        name.value = "final"
+        await it.rest()
+        for key, character in (*keys[:1], *keys[2:]):
+            it.app.post_message(events.Key(key, character))
+        await wait_for(it.pilot, lambda: name.value == "fine")
 
 
 async def test_in_ascii_the_form_has_no_sign_beyond_ascii() -> None:

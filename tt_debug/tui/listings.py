@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual.app import App
-
 from stores.model import ThreadInfo
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Failed, ThreadsRead, Waiting
 from tt_debug.tui.opening import OpenStore
+from tt_debug.tui.typing_order import TypingOrder
 from tt_debug.tui.watch import Watch
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def read_listing(
     return session.threads(on_thread=on_thread)
 
 
-class Listings(App[int]):
+class Listings(TypingOrder):
     """The open stores with their threads."""
 
     loader: Loader
