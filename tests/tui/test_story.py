@@ -18,6 +18,7 @@ from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
 
@@ -67,6 +68,23 @@ async def test_the_effects_of_a_line_and_how_it_came_about(tmp_path: Path, size:
             "write_summary",
         ]
         assert [line.split()[:2] for line in told if not line[:4].strip()][-1] == ["llm", "called"]
+
+
+async def test_enter_opens_all_of_an_effect_and_goes_to_a_checkpoint_of_the_log(tmp_path: Path) -> None:
+    async with demo_thread(tmp_path, "trip-planner", (80, 24)) as (pilot, app):
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        await shown(pilot, app, "8", "timetable")
+        await pilot.press("home", "enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, PagerScreen))
+        text = screen_text(app)
+        assert "search of search, visit 1, call 1" in text
+        assert "ik1:" in text
+        assert '"q": "京都 sights"' in text
+        await pilot.press("escape")
+        await shown(pilot, app, "9", "write_summary  ")
+        await pilot.press("home", "enter")
+        await wait_for(pilot, lambda: screen.selected == screen.line[0])
 
 
 async def test_a_failed_attempt_stands_in_the_log(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ Owns the words and the columns. Pure.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stores.effects import EffectStatus, EffectUse
-from stores.model import Header, Status, Value
+from stores.model import Header, Ref, Status, Value
 from tt_debug.redaction import Redaction
 from tt_debug.session.executor import Attempt, Chapter
 from tt_debug.text import human_duration, safe_text
@@ -18,6 +19,7 @@ from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import flat
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.rows.values import value_line
+from tt_debug.values import to_json
 
 ERROR: Final = 500
 """Characters of an error that are shown on its line."""
@@ -43,6 +45,15 @@ _INKS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class StoryRow:
+    """One row: the checkpoint that it tells of, or the use of an effect, or neither."""
+
+    line: Line
+    ref: Ref | None = None
+    use: EffectUse | None = None
+
+
 def hidden_story(story: Iterable[Chapter], hiding: Redaction) -> tuple[Chapter, ...]:
     """The same with its secrets hidden: what effects were asked for, and what came of them."""
 
@@ -57,30 +68,55 @@ def hidden_story(story: Iterable[Chapter], hiding: Redaction) -> tuple[Chapter, 
     )
 
 
-def log_lines(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[Line]:
+def log_rows(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[StoryRow]:
     """Oldest first: a line for each checkpoint, below it what its step did outside, and the attempts that failed."""
-    return [line for chapter in story for line in _chapter(chapter, glyphs)]
+    return [row for chapter in story for row in _chapter(chapter, glyphs)]
 
 
-def effect_lines(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[Line]:
+def effect_rows(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[StoryRow]:
     """Oldest first: a line for each use of an effect, in columns."""
     uses = [(_step(chapter.header), use) for chapter in story for attempt in chapter.attempts for use in attempt.uses]
     node_cells = min(max((len(_node(use)) for _, use in uses), default=0), 18)
     name_cells = min(max((len(_name(use)) for _, use in uses), default=0), 16)
     return [
-        (
-            Piece(f"{step:>4} ", "muted"),
-            Piece(f"{_node(use)[:node_cells]:<{node_cells}}  "),
-            Piece(f"{_name(use)[:name_cells]:<{name_cells}}  ", "strong"),
-            *_how(use),
-            Piece(f"{use.effect.kind:<13} ", "muted"),
-            *_came_of_it(use, glyphs),
+        StoryRow(
+            (
+                Piece(f"{step:>4} ", "muted"),
+                Piece(f"{_node(use)[:node_cells]:<{node_cells}}  "),
+                Piece(f"{_name(use)[:name_cells]:<{name_cells}}  ", "strong"),
+                *_how(use),
+                Piece(f"{use.effect.kind:<13} ", "muted"),
+                *_came_of_it(use, glyphs),
+            ),
+            use=use,
         )
         for step, use in uses
     ]
 
 
-def _chapter(chapter: Chapter, glyphs: Glyphs) -> Iterator[Line]:
+def effect_text(use: EffectUse) -> str:
+    """All of one use of an effect, a text to read in full."""
+    effect = use.effect
+    facts = {
+        "effect": f"{effect.slot.name} of {effect.slot.node}, visit {effect.slot.visit}, call {effect.slot.call_no}",
+        "class": effect.kind,
+        "status": effect.status,
+        "this time": "called" if use.called else "given from the record",
+        "key": effect.key,
+        "business id": effect.slot.business_id,
+        "first by": f"run {effect.run_id} of {effect.thread}",
+        "begun": "" if effect.created is None else effect.created.isoformat(),
+        "ended": "" if effect.done is None else effect.done.isoformat(),
+        "given again": f"{effect.replays} times",
+        "error": effect.error or "",
+    }
+    lines = [f"{name:<12} {value}" for name, value in facts.items() if value]
+    for name, value in (("request", effect.request), ("result", effect.result)):
+        lines += ["", name, json.dumps(to_json(value), indent=2, ensure_ascii=False)]
+    return "\n".join(lines)
+
+
+def _chapter(chapter: Chapter, glyphs: Glyphs) -> Iterator[StoryRow]:
     header = chapter.header
     last = next((one for one in reversed(chapter.attempts) if one.record.checkpoint), None)
     earlier = [one for one in chapter.attempts if one is not last]
@@ -97,40 +133,44 @@ def _chapter(chapter: Chapter, glyphs: Glyphs) -> Iterator[Line]:
     words += [f"by {safe_text(str(by))}"] if (by := header.meta.get("answered_by")) else []
     words += ["asks"] if header.source == "suspend" else []
     sign, ink = (glyphs.done, "success") if what else (glyphs.dot, "accent")
-    yield (
+    line = (
         Piece(f"{_step(header):>4} ", "muted"),
         Piece(f"{sign} ", ink),
         Piece("  ".join(words), "strong" if what else "plain"),
         Piece(attempt + took, "muted"),
     )
+    yield StoryRow(line, header.ref)
     for use in last.uses if last is not None else ():
         yield _effect(use, glyphs)
 
 
-def _attempt(one: Attempt, glyphs: Glyphs) -> Iterator[Line]:
+def _attempt(one: Attempt, glyphs: Glyphs) -> Iterator[StoryRow]:
     """An attempt that led nowhere, or that is under way."""
     record = one.record
     status = _ENDED.get(record.status, record.status)
     took = "" if record.duration is None else f"  {human_duration(record.duration)}"
-    yield (
-        Piece("     "),
-        Piece(f"{status_glyph(status, glyphs)} ", status_ink(status)),
-        Piece(safe_text(record.node), "strong"),
-        Piece(f"  attempt {record.attempt} {safe_text(record.status)}{took}", "muted"),
+    yield StoryRow(
+        (
+            Piece("     "),
+            Piece(f"{status_glyph(status, glyphs)} ", status_ink(status)),
+            Piece(safe_text(record.node), "strong"),
+            Piece(f"  attempt {record.attempt} {safe_text(record.status)}{took}", "muted"),
+        )
     )
     if record.error is not None:
-        yield (Piece("         "), Piece(flat(record.error[:ERROR], glyphs), "error"))
+        yield StoryRow((Piece("         "), Piece(flat(record.error[:ERROR], glyphs), "error")))
     for use in one.uses:
         yield _effect(use, glyphs)
 
 
-def _effect(use: EffectUse, glyphs: Glyphs) -> Line:
-    return (
+def _effect(use: EffectUse, glyphs: Glyphs) -> StoryRow:
+    line = (
         Piece(f"         {_name(use)}  ", "key"),
         *_how(use),
         Piece(f"{use.effect.kind}  ", "muted"),
         *_came_of_it(use, glyphs),
     )
+    return StoryRow(line, use=use)
 
 
 def _how(use: EffectUse) -> Line:

@@ -12,9 +12,12 @@ from textual.message import Message
 
 from stores.model import Ref
 from tt_debug.session.executor import Chapter
-from tt_debug.tui.rows.story import effect_lines, hidden_story, log_lines
+from tt_debug.tui.rows.story import effect_rows, effect_text, hidden_story, log_rows
+from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread_asking import ThreadAsking
 from tt_debug.tui.screens.thread_parts import DetailsRead
+from tt_debug.tui.widgets.row_view import RowView
+from tt_debug.tui.widgets.story_view import StoryView
 
 STORY_TABS = frozenset({"effects", "log"})
 
@@ -59,5 +62,17 @@ class ThreadStory(ThreadAsking):
             return
         self._told = event.ref
         story = hidden_story(event.story, self.tt.redaction)
-        self.views.log.show(log_lines(story, self.tt.glyphs))
-        self.views.effects.show(effect_lines(story, self.tt.glyphs))
+        self.views.log.show(log_rows(story, self.tt.glyphs))
+        self.views.effects.show(effect_rows(story, self.tt.glyphs))
+
+    @on(RowView.Opened, "#effects")
+    @on(RowView.Opened, "#log")
+    def _told_opened(self, event: RowView.Opened) -> None:
+        """All of an effect; or to the checkpoint that the row tells of."""
+        event.stop()
+        row = event.view.current() if isinstance(event.view, StoryView) else None
+        if row is not None and row.use is not None:
+            effect = row.use.effect
+            self.app.push_screen(PagerScreen(effect_text(row.use), (self.thread, effect.slot.node, effect.slot.name)))
+        elif row is not None and row.ref is not None:
+            self.select_ref(row.ref)
