@@ -11,8 +11,10 @@ from stores.runs import RunStatus, StepRecord
 from stores.supervision import Takeover
 from tests.cli.conftest import Ran
 from tests.engine.flows import Bench, bench, python
+from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front
 from tt_debug.cli.main import main
+from tt_debug.cli.runner import code_for
 
 
 class Operator:
@@ -138,3 +140,16 @@ def test_a_run_recovered_too_often_is_an_exit_code(operator: Operator) -> None:
     assert operator("stats").code == 0
     alarmed = operator("stats", "--check")
     assert (alarmed.code, "alert: run run-t was recovered 4 times" in alarmed.err) == (1, True)
+
+
+def test_a_run_that_another_process_took_over_is_a_conflict() -> None:
+    assert code_for("lost") is ExitCode.CONFLICT
+
+
+def test_a_plan_names_the_breakpoints_that_it_meets(operator: Operator) -> None:
+    operator.on.start({"fixed": True})
+    operator("break", "--before", "b", "--when", "fixed")
+    operator("break", "--before", "elsewhere")
+    planned = operator("resume", "t")
+    assert (planned.code, "stops at breakpoint b1: before b when fixed" in planned.out) == (6, True)
+    assert "elsewhere" not in planned.out

@@ -18,7 +18,7 @@ import pytest
 import stores.sqlite
 from stores.errors import Busy
 from stores.native.sqlite import NativeStore
-from stores.runs import RunStatus
+from stores.runs import Approval, RunStatus
 from stores.supervision import Case
 from tests.crash.test_points import Scene
 from tests.engine.flows import Bench, FakeClock, bench, python
@@ -212,3 +212,40 @@ def test_a_step_that_kills_its_process_each_time_is_held_and_others_run(
     assert [step.status for step in on.store.steps("run-bad")] == ["completed", *["abandoned"] * 5, "running"]
     prompts = sorted(str(case.prompt) for case in on.store.cases())
     assert prompts == ["recovered 4 times", "recovered 5 times at this checkpoint, and never got further"]
+
+
+DECIDE = """
+import sys
+from stores.registry import open_store
+store = open_store(sys.argv[1], read_only=False)
+store.resolve("c1", "retry", "Ada")
+"""
+REBIND = """
+import sys
+from stores.ids import new_id
+from stores.model import NewCheckpoint, Ref
+from stores.registry import open_store
+store = open_store(sys.argv[1], read_only=False)
+head, other = store.head("t"), store.definitions_of("flow")[0]
+moved = NewCheckpoint(Ref("t", "", new_id(-1, head.id)), head, {"moved": True}, "migrate", step=-1, next=("a",))
+store.rebind("run-t", store.run("run-t").token, other, moved)
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "at"), [(DECIDE, "native.case-decided"), (REBIND, "native.rebound"), (REBIND, "sqlite.written")]
+)
+def test_a_death_in_a_decision_or_a_migration_leaves_all_as_it_was(tmp_path: Path, script: str, at: str) -> None:
+    on = bench(tmp_path, [python("a", "trail", None)])
+    on.start({})
+    run = on.store.claim("run-t", "me", 1)
+    if script is DECIDE:
+        case = Approval("c1", "t", "", on.store.head("t").id, "", "?", run_id="run-t", kind=Case.VERSION)
+        on.store.finish("run-t", run.token, RunStatus.CRASHED, case=case)
+    scene = Scene(tmp_path)
+    before = [scene.rows(table) for table in ("runs", "inbox", "checkpoints", "threads", "events")]
+    argv = [sys.executable, "-c", script, scene.path]
+    assert subprocess.run(argv, env={**os.environ, "TT_DEBUG_KILL_AT": at}, check=False).returncode == -9
+    assert [scene.rows(table) for table in ("runs", "inbox", "checkpoints", "threads", "events")] == before
+    assert subprocess.run(argv, check=False).returncode == 0
+    assert [scene.rows(table) for table in ("runs", "inbox", "checkpoints", "threads", "events")] != before

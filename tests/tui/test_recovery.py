@@ -136,6 +136,22 @@ async def test_a_damaged_line_offers_what_is_sound_to_fork_from(on: Bench) -> No
         await wait_for(pilot, lambda: any(isinstance(screen, ThreadScreen) for screen in app.screen_stack))
 
 
+async def test_a_run_is_cancelled_by_force_after_asking(on: Bench) -> None:
+    crash(on, "trip")
+    app = app_on(on)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot)
+        await pilot.press("X")
+        await wait_for(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: isinstance(app.screen, RecoveryScreen))
+        assert on.store.run("run-trip").status == RunStatus.RUNNING
+        await pilot.press("X")
+        await wait_for(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("ctrl+r")
+        await wait_for(pilot, lambda: on.store.run("run-trip").status == RunStatus.CANCELLED)
+
+
 async def test_a_read_only_app_looks_and_does_nothing(on: Bench) -> None:
     crash(on, "trip")
     app = app_on(on, read_only=True)

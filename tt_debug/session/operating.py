@@ -18,6 +18,7 @@ from stores.run_locks import KeepsLocks
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
 from tt_debug.engine import recover, recovery
+from tt_debug.engine.breakpoints import breakpoint_words as breakpoint_words
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
@@ -247,14 +248,6 @@ class Operations:
     def _check_writable(self, what: str) -> None:
         if self._any_store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self._any_store.info.url} is open for reading only")
-
-
-def breakpoint_words(each: Breakpoint) -> str:
-    """Where it stops, in words."""
-    node = each.node or "every node"
-    if each.place == "effect":
-        return f"before {each.name or 'every effect'}" + (f" of {each.node}" if each.node else "")
-    return f"on an error of {node}" if each.place == "error" else f"{each.place} {node}"
 
 
 def needs_attention(store: Store) -> int:

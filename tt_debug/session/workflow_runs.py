@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.protocol import RunStore, Store
 from stores.run_locks import KeepsLocks
 from stores.runs import Approval, Definition, Run, RunStatus
+from tt_debug.engine.breakpoints import breakpoint_words
 from tt_debug.engine.effects import VERDICTS
 from tt_debug.engine.load import differences, load_body, load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
@@ -67,6 +69,7 @@ def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | N
     replayed = request.action == "replay"
     start = _replayed(store, view, request) if replayed else _resumed(store, view, request, workflow)
     planned = recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
+    planned = replace(planned, notes=(*planned.notes, *_stopping(store, planned)))
     if old is None:
         return planned
     note = _way(store, view.headers[ref], old, workflow).said(old, workflow)
@@ -99,6 +102,21 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
     )
     ended = run_workflow(job, on_event)
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
+
+
+def _stopping(store: RunStore, plan: RunPlan) -> tuple[str, ...]:
+    """The breakpoints that the run would meet, or may."""
+    met = [each for each in store.breakpoints(plan.thread) if each.node is None or _named(plan, each.node)]
+    return tuple(
+        f"stops at breakpoint {each.id}: {breakpoint_words(each)}{f' when {each.condition}' if each.condition else ''}"
+        for each in met
+    )
+
+
+def _named(plan: RunPlan, node: str) -> bool:
+    """Whether the workflow has that node: which nodes run is known only in part before they do."""
+    body = plan.definition.body if plan.definition is not None else ""
+    return any(found.get("id") == node for found in json.loads(body).get("nodes", [])) if body else False
 
 
 def _replayed(store: Store, view: ThreadView, request: RunRequest) -> _Start:

@@ -132,6 +132,17 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "decide",
         94,
     ),
+    Action(
+        "recovery.cancel",
+        "Cancel by force…",
+        ("X",),
+        "End the run under the cursor, whoever works on it: its owner's next write is refused.",
+        ("recovery",),
+        Safety.WRITE,
+        "tt-debug cancel STORE THREAD --force",
+        "cancel",
+        93,
+    ),
     # --- everywhere
     Action("order", "Branch or time order", ("o",), "Order the graph by branches or by time.", ("thread",)),
     Action(

@@ -175,6 +175,8 @@ class RecoveryScreen(BaseScreen):
         found = self.current
         if found is None:
             return "nothing is to be recovered"
+        if action.id == "recovery.cancel" and not found.can_be_run:
+            return f"only a run that would go on can be cancelled so; {self.tt.key_of('recovery.decide')} decides"
         if action.id == "recovery.run" and (found.plan is None or found.plan.action == "wait"):
             return f"it has to be decided about first: {self.tt.key_of('recovery.decide')}"
         if action.id == "recovery.decide" and found.case is None:
@@ -200,6 +202,24 @@ class RecoveryScreen(BaseScreen):
         command = shlex.join(["tt-debug", "recover", store.url, "--thread", found.thread, "--yes"])
         work = partial(store.session.operations.act, plan, lambda event: None)
         self.tt.loader.call(self, "recover", work, lambda _: Decided(f"{found.thread}: {plan.then}", command))
+
+    def act_recovery_cancel(self) -> None:
+        """Ask, and end it."""
+        found = self.current
+        if found is not None:
+            lines = (f"found  {found.evidence}", "then  the run is cancelled; only a fork goes on from it")
+            dialog = ConfirmDialog(f"Cancel {found.thread} by force", lines, "Cancel it", "No code is run by this.")
+            self.app.push_screen(dialog, partial(self._cancelled, found))
+
+    def _cancelled(self, found: Found, answer: str | None) -> None:
+        if answer is None:
+            return
+        store = self._store(found)
+        command = shlex.join(["tt-debug", "cancel", store.url, found.thread, "--force"])
+        work = partial(store.session.operations.cancel_by_force, found.thread)
+        self.tt.loader.call(
+            self, "cancel", work, lambda _: Decided(f"{found.thread}: cancelled", command), patient=False
+        )
 
     def act_recovery_decide(self) -> None:
         """Offer what the case may be decided as, and where the thread is sound enough to be forked."""
