@@ -23,6 +23,7 @@ from stores.model import (
     Value,
 )
 from stores.runs import Approval, Run, StepRecord
+from tt_debug.session.journal import Mark
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
 
@@ -33,6 +34,23 @@ HOSTILE = (
     "\u202etxet\u202c \u2066iso\u2069 \ud800 \x00\x08\x7f\r\n\ttab 京都 👨‍👩‍👧 ❤️ \\[ $x {y}"
 )
 """Markup, ESC, OSC, C1, bidi, a lone surrogate, NUL, BS, DEL, wide characters: in one string."""
+
+
+class FakeMarks:
+    """Bookmarks in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Ref, Mark] = {}
+
+    def all(self, thread: str | None = None) -> tuple[Mark, ...]:
+        return tuple(mark for mark in self.kept.values() if thread in (None, mark.ref.thread))
+
+    def put(self, ref: Ref, name: str, note: str = "") -> Mark:
+        self.kept[ref] = Mark(ref, name, note, START)
+        return self.kept[ref]
+
+    def drop(self, ref: Ref) -> bool:
+        return self.kept.pop(ref, None) is not None
 
 
 @dataclass
@@ -46,6 +64,7 @@ class FakeSession:
     open_approvals: list[Approval] = field(default_factory=list)
     calls: list[tuple[str, Any]] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
+    marks: FakeMarks = field(default_factory=FakeMarks)
     closed: bool = False
 
     @property

@@ -14,6 +14,7 @@ from tt_debug.tui.palette import actions as palette_actions
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.bookmarks import BookmarksScreen
 from tt_debug.tui.screens.help import HelpScreen, sections
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
@@ -31,6 +32,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "log": LogScreen,
     "pager": PagerScreen,
     "answers": AnswersScreen,
+    "marks": BookmarksScreen,
     "recovery": RecoveryScreen,
 }
 

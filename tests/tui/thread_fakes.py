@@ -32,6 +32,7 @@ from stores.model import (
 )
 from stores.runs import Approval, Run, StepRecord
 from stores.supervision import Breakpoint
+from tests.tui.fakes import FakeMarks
 from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
 from tt_debug.session.executor import Chapter
@@ -69,6 +70,7 @@ class TripSession:
         self.executor = self
         self.operations = self
         self.breaks: list[Breakpoint] = []
+        self.marks = FakeMarks()
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:

@@ -30,12 +30,17 @@ class Marks:
     def put(self, ref: Ref, name: str, note: str = "") -> Mark:
         """Name a checkpoint, in place of the name it has. Raises Conflict where another of its thread has that name,
         UsageError for a name that no REF could hold."""
-        if not name.strip() or name != name.strip() or len(name) > LONGEST:
-            raise UsageError(f"a bookmark is called by 1 to {LONGEST} characters, without spaces around them")
-        if "@" in name:
-            raise UsageError(f"a bookmark {name!r} could not be told from a thread", hint="leave the @ out")
+        check_name(name)
         return self._journal.put_mark(ref, name, note)
 
     def drop(self, ref: Ref) -> bool:
         """Take a checkpoint's name away; whether it had one."""
         return self._journal.drop_mark(ref)
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError for a name that no REF could hold."""
+    if not name.strip() or name != name.strip() or len(name) > LONGEST:
+        raise UsageError(f"a bookmark is called by 1 to {LONGEST} characters, without spaces around them")
+    if "@" in name:
+        raise UsageError(f"a bookmark {name!r} could not be told from a thread", hint="leave the @ out")

@@ -187,10 +187,10 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Copy…",
         ("y",),
         "Copy what the cursor is on: a value, its path, JSON, a message, an id, the report of a failure.",
-        ("home", "thread", "approvals", "recovery", "pager", "answers"),
+        ("home", "thread", "approvals", "recovery", "pager", "answers", "marks"),
     ),
     Action("copy.cli", "Copy as a command", ("Y",), "Copy the command line that shows the same.", (EVERYWHERE,)),
-    Action("threads", "Go to a thread", ("t",), "Pick a thread by name.", ("home", "thread", "approvals")),
+    Action("threads", "Go to a thread", ("t",), "Pick a thread or bookmark by name.", ("home", "thread", "approvals")),
     Action(
         "secrets",
         "Show or hide secrets",

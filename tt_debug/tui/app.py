@@ -21,13 +21,13 @@ from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
+from tt_debug.tui.bookmarks import Bookmarks
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.keymap import bound
 from tt_debug.tui.listings import Listing
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
-from tt_debug.tui.outages import Outages
 from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
@@ -50,7 +50,7 @@ class Done:
     command: str = ""
 
 
-class TtDebugApp(Outages):
+class TtDebugApp(Bookmarks):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"
@@ -198,10 +198,11 @@ class TtDebugApp(Outages):
         for screen in self._own_screens():
             screen.secrets_changed()
 
-    def note_done(self, words: str, command: str = "") -> None:
-        """Remember what was done, for the list behind ``@``; it changed a store, so the listings are read again."""
+    def note_done(self, words: str, command: str = "", *, wrote: bool = True) -> None:
+        """Remember what was done, for the list behind ``@``; where it changed a store, the listings are read again."""
         self.done.append(Done(words, command))
-        self.read_listings()
+        if wrote:
+            self.read_listings()
 
     def show_thread(self, store: OpenStore, thread: str, ref: Ref | None = None, *, then: str = "") -> ThreadScreen:
         """Open a thread's screen on top, the cursor at ``ref`` (default: its head); ``then`` is an action it performs

@@ -18,9 +18,12 @@ from textual.widgets import Input
 
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import Safety, for_screen, shown_key
+from tt_debug.tui.screens.going import Shows
 
 if TYPE_CHECKING:
+    from stores.model import Ref
     from tt_debug.tui.app import TtDebugApp
+    from tt_debug.tui.opening import OpenStore
 
 PLACE: Final = re.compile(r"^(?:go to |step )?(?P<place>-?\d+%?|[0-9a-f]{4,}[0-9a-f-]*)$", re.IGNORECASE)
 """A step, a share of the line, steps before the head, or (the beginning of) a checkpoint id."""
@@ -73,23 +76,27 @@ class Commands(_Entries):
             yield self.offered(entry)
 
     async def search(self, query: str) -> Hits:
-        """A place first, then actions, then threads."""
+        """A place first, then actions, then threads and bookmarks."""
         for score, entry in found(self.tt, self.screen, query):
             yield self.found(score, entry)
 
 
 class ThreadCommands(_Entries):
-    """A picker over the threads alone."""
+    """A picker over the threads and the bookmarks."""
 
     async def discover(self) -> Hits:
         """The newest ones."""
-        for entry in threads(self.tt, ""):
+        for entry in (*threads(self.tt, ""), *self._named()):
             yield self.offered(entry)
 
     async def search(self, query: str) -> Hits:
         """Those whose name matches."""
-        for score, entry in scored(threads(self.tt, query), query):
+        for score, entry in scored((*threads(self.tt, query), *self._named()), query):
             yield self.found(score, entry)
+
+    def _named(self) -> list[Entry]:
+        sign = self.tt.glyphs.bookmark
+        return [entry._replace(title=f"{sign} {entry.title}") for entry in bookmarks(self.tt)]
 
 
 class Palette(CommandPalette):
@@ -142,6 +149,8 @@ def found(app: TtDebugApp, screen: object, query: str) -> Iterator[tuple[float, 
     yield from scored(actions(app, screen), query)
     for score, entry in scored(threads(app, query), query):
         yield score * 0.9, entry._replace(title=f"thread {entry.title}")
+    for score, entry in scored(bookmarks(app), query):
+        yield score * 0.9, entry._replace(title=f"bookmark {entry.title}")
 
 
 def scored(entries: Iterable[Entry], query: str) -> Iterator[tuple[float, Entry]]:
@@ -190,6 +199,22 @@ def threads(app: TtDebugApp, query: str) -> Iterator[Entry]:
                 yield Entry(
                     safe_text(info.thread), partial(app.show_thread, listing.store, info.thread), safe_text(note)
                 )
+
+
+def bookmarks(app: TtDebugApp) -> Iterator[Entry]:
+    """The bookmarks that were read, by name."""
+    for store, mark in app.bookmarks:
+        note = "  ".join(filter(None, (mark.ref.thread, mark.note, store.label)))
+        go = partial(_go_to, app, store, mark.ref)
+        yield Entry(safe_text(mark.name), go, safe_text(note))
+
+
+def _go_to(app: TtDebugApp, store: OpenStore, ref: Ref) -> None:
+    screen = app.screen
+    if isinstance(screen, Shows) and screen.shows(store, ref):
+        screen.select_ref(ref)
+    else:
+        app.show_thread(store, ref.thread, ref)
 
 
 def _place_words(text: str) -> str:

@@ -100,6 +100,23 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         rank=40,
     ),
     Action(
+        "mark.name",
+        "Bookmark…",
+        ("m",),
+        "Name this checkpoint, with a note: in every address THREAD@NAME is it then.",
+        ("thread", "marks"),
+        Safety.NOTE,
+        "tt-debug mark STORE REF NAME",
+    ),
+    Action(
+        "mark.list",
+        "Bookmarks",
+        ("apostrophe",),
+        "Every named checkpoint of the open stores; Enter goes there.",
+        ("home", "thread"),
+        cli="tt-debug marks STORE",
+    ),
+    Action(
         "diff.open",
         "Show the diff",
         ("d",),

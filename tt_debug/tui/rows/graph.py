@@ -51,6 +51,7 @@ class GraphFacts:
     """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at.
 
     ``live`` is what runs after ``head`` just now. ``stops`` are the nodes that a breakpoint stands at, "*" all of them.
+    ``names`` are bookmarks.
     """
 
     headers: Mapping[Ref, Header]
@@ -60,6 +61,7 @@ class GraphFacts:
     now: datetime | None = None
     live: str = ""
     stops: frozenset[str] = frozenset()
+    names: Mapping[Ref, str] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
 
 
@@ -226,8 +228,10 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
         badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
     if columns.changed:
-        name = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
-        changed = (*name, Piece(facts.changed.get(header.ref, ""), "muted"))
+        thread = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
+        name = facts.names.get(header.ref)
+        mark = (Piece(safe_text(name), "accent"), Piece("  ")) if name else ()
+        changed = (*mark, *thread, Piece(facts.changed.get(header.ref, ""), "muted"))
         pieces += pad(changed, columns.changed - over, facts.glyphs.ellipsis)
     return (*pieces, *_measures(header, columns, facts))
 

@@ -5,7 +5,7 @@ Owns what counts as an event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stores.model import Header, Ref, Status
@@ -48,12 +48,18 @@ def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
     return found
 
 
-def with_pin(events: Sequence[Moment], at: int | None) -> Sequence[Moment]:
-    """The same line with A at one of its moments."""
-    if at is None:
-        return events
-    pinned = replace(events[at], marks=events[at].marks | {"A"})
-    return [*events[:at], pinned, *events[at + 1 :]]
+def with_marks(line: HistoryLine, marks: Mapping[str, Collection[Ref]]) -> Sequence[Moment]:
+    """The moments of a line, those of the given checkpoints with these marks too."""
+    added: dict[int, set[str]] = {}
+    for mark, refs in marks.items():
+        for at in {line.places[ref] for ref in refs if ref in line.places}:
+            added.setdefault(at, set()).add(mark)
+    if not added:
+        return line.moments
+    more = list(line.moments)
+    for at, names in added.items():
+        more[at] = replace(more[at], marks=more[at].marks | names)
+    return more
 
 
 def next_event(events: Sequence[Moment], at: int, direction: int) -> int | None:

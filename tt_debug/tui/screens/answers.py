@@ -6,14 +6,13 @@ Owns asking and stopping; Enter goes to the checkpoint of an answer.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from stores.model import Ref
 from stores.paths import format_path
 from tt_debug.blame import Stop
 from tt_debug.session import questions
@@ -24,6 +23,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
 from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.going import go_to_checkpoint
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -36,15 +36,6 @@ _PLACEHOLDERS: Final = {
     "when": "a condition in JMESPath: plan.status == 'final'   length(messages) > `3`",
     "text": "a text: in values, keys, errors, questions, metadata",
 }
-
-
-@runtime_checkable
-class Shows(Protocol):
-    """A screen that can go to a checkpoint of its own."""
-
-    def shows(self, store: OpenStore, ref: Ref) -> bool: ...
-
-    def select_ref(self, ref: Ref) -> None: ...
 
 
 class Answers(Message):
@@ -204,16 +195,7 @@ class AnswersScreen(BaseScreen):
     def _opened(self) -> None:
         answer = self._current()
         if answer is not None:
-            self._go(answer.ref)
-
-    def _go(self, ref: Ref) -> None:
-        """To the thread that this was asked from, or to the answer's own."""
-        below = self.app.screen_stack[-2]
-        if isinstance(below, Shows) and below.shows(self.store, ref):
-            self.tt.go_back()
-            below.select_ref(ref)
-        else:
-            self.tt.show_thread(self.store, ref.thread, ref)
+            go_to_checkpoint(self, self.store, answer.ref)
 
     @on(RowView.Highlighted, "#answers")
     def _highlighted(self) -> None:

@@ -104,6 +104,12 @@ class EverywhereActions(Screen[None]):
 
         self.app.push_screen(ApprovalsScreen())
 
+    def act_mark_list(self) -> None:
+        """List the bookmarks of every open store."""
+        from tt_debug.tui.screens.bookmarks import BookmarksScreen
+
+        self.app.push_screen(BookmarksScreen())
+
     def act_recovery(self) -> None:
         """Open what nobody works on, in every open store."""
         from tt_debug.tui.screens.recovery import RecoveryScreen

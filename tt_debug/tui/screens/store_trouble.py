@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StoreTrouble(CopyingActions):
-    """The part of every screen that the app tells of outages. Subclasses say which stores are theirs."""
+    """The part of every screen that the app tells of outages and bookmarks. Subclasses say which stores are theirs."""
 
     def stores_written(self) -> Sequence[OpenStore]:
         """The store that an action of this screen would write to just now, if any."""
@@ -37,6 +37,9 @@ class StoreTrouble(CopyingActions):
         """A store answers again; screens that show something of it read it anew."""
         if store in self.stores_shown():
             self.act_refresh()
+
+    def bookmarks_changed(self) -> None:
+        """The app has read the bookmarks again; screens that show some of them override this."""
 
     def notices(self) -> list[str]:
         """What a user should know of the stores that are shown, the worst first."""

@@ -133,6 +133,7 @@ class StoresScreen(BaseScreen):
 
         self.tt.stores = event.stores
         self.tt.listings = tuple(Listing(store) for store in event.stores)
+        self.tt.read_bookmarks()
         self.query_one("#choices").border_subtitle = ""
         if event.demo:
             self.tt.take_tour(Tour())

@@ -11,8 +11,8 @@ from typing import Final
 
 from textual import on
 
-from stores.model import Status
-from tt_debug.tui.rows.line import line_of, with_pin
+from stores.model import Ref, Status
+from tt_debug.tui.rows.line import line_of, with_marks
 from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import RowFacts, Wanted, read_details, read_row_facts
 from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead
@@ -65,10 +65,13 @@ class ThreadFollowing(ThreadBase):
         if force or self.selected not in self.places:
             on_trunk = self.selected in self._trunk_line.places
             found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected))
-            self.line, self.places, self.moments = found.refs, found.places, found.moments
-            if self.pin is not None:
-                self.moments = with_pin(self.moments, self.places.get(self.pin))
+            self.line, self.places = found.refs, found.places
+            self.moments = with_marks(found, self.marked())
         self.show_place()
+
+    def marked(self) -> dict[str, set[Ref]]:
+        """What is marked on the timeline beside what happened: the pin; the parts have more."""
+        return {"A": {self.pin} if self.pin is not None else set()}
 
     def read_details(self) -> None:
         """Ask for what the panels show, and for the keys that the rows in view changed."""

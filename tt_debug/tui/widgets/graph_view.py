@@ -97,14 +97,15 @@ class GraphView(PieceView):
         super().scroll_to_row(row)
 
     def search(self, text: str) -> list[int]:
-        """Rows whose node, step, id, title or changed keys contain ``text``, whatever the case."""
+        """Rows whose node, step, id, title, bookmark or changed keys contain ``text``, whatever the case."""
         wanted = text.casefold()
         return [row for row, item in enumerate(self.items) if wanted in self._searched(item)]
 
     def _searched(self, item: GraphItem) -> str:
         header = self.facts.headers[item.ref]
         nodes = header.next if item.kind == "next" else header.nodes
-        own = (item.title, str(header.step), header.source, header.ref.id, self.facts.changed.get(item.ref, ""))
+        known = (self.facts.changed.get(item.ref, ""), self.facts.names.get(item.ref, ""))
+        own = (item.title, str(header.step), header.source, header.ref.id, *known)
         return " ".join((*nodes, *own)).casefold()
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
@@ -112,9 +113,15 @@ class GraphView(PieceView):
         item = self.items[row]
         glyphs = self.facts.glyphs
         here = row == self.cursor
-        pinned = item.ref == self.pin and item.kind == "checkpoint"
-        gutter = (Piece(glyphs.cursor if here else " ", "accent"), Piece("A" if pinned else " ", "removed"), Piece(" "))
+        gutter = (Piece(glyphs.cursor if here else " ", "accent"), self._sign(item), Piece(" "))
         return self.segments((*gutter, *graph_line(item, self._columns_for(width - GUTTER - 1), self.facts)))
+
+    def _sign(self, item: GraphItem) -> Piece:
+        """A, or that it has a name."""
+        if item.kind == "checkpoint" and item.ref == self.pin:
+            return Piece("A", "removed")
+        named = item.kind == "checkpoint" and item.ref in self.facts.names
+        return Piece(self.facts.glyphs.bookmark, "accent") if named else Piece(" ")
 
     def piece_line(self, row: int, width: int) -> Line:
         """The row without its gutter."""
