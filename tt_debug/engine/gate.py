@@ -118,14 +118,27 @@ def _intact(store: RunStore, run: Run) -> Checkpoint:
 
 def intact(store: RunStore, thread: str) -> tuple[Header, ...]:
     """The newest checkpoints of the thread's line that are what was written, from which it can be forked."""
-    headers = {header.ref: header for header in store.headers(thread, limit=200).items}
-    found: list[Header] = []
     at: Ref | None = store.head(thread)
-    while at is not None and at in headers and len(found) < OFFERED:
-        if store.fault(at) is None:
-            found.append(headers[at])
-        at = headers[at].parent
+    while at is not None and (fault := store.fault(at)) is not None:
+        at = _parent(store, fault[0])
+    found: list[Header] = []
+    while at is not None and len(found) < OFFERED:
+        found.append(store.load(at).header)
+        at = found[-1].parent
     return tuple(found)
+
+
+def _parent(store: RunStore, ref: Ref) -> Ref | None:
+    """Of a checkpoint that may not be readable itself; None where it is gone."""
+    after: str | None = None
+    while True:
+        page = store.headers(ref.thread, after)
+        for header in page.items:
+            if header.ref == ref:
+                return header.parent
+        if page.next is None:
+            return None
+        after = page.next
 
 
 def _offer(store: RunStore, run: Run) -> str:
