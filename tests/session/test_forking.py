@@ -10,7 +10,9 @@ import pytest
 
 from stores import create_native
 from stores.errors import Conflict
+from stores.protocol import Store
 from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.session import forking
 from tt_debug.session.plans import RunRequest
 from tt_debug.session.session import Session
 
@@ -37,6 +39,26 @@ def test_a_replay_to_a_name_that_is_taken_is_refused_by_its_plan(opened: tuple[S
     for taken in (thread, other):
         with pytest.raises(Conflict, match="exists"):
             session.plan(RunRequest("replay", session.resolve(f"{thread}@15"), thread=taken))
+
+
+def test_a_free_name_that_another_takes_meanwhile_is_no_conflict(
+    opened: tuple[Session, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, thread = opened
+    base = session.resolve(f"{thread}@15")
+    first = session.free_name(thread)
+    find = forking.free_name
+
+    def too_late(store: Store, thread: str) -> str:
+        monkeypatch.setattr(forking, "free_name", find)
+        found = find(store, thread)
+        session.fork(base, found)
+        return found
+
+    monkeypatch.setattr(forking, "free_name", too_late)
+    ours = session.fork(base)
+    assert ours.ref.thread != first
+    assert {first, ours.ref.thread} <= {info.thread for info in session.threads()}
 
 
 FLOW = """

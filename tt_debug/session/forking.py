@@ -25,10 +25,12 @@ from tt_debug.session.owners import settle
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A fork as asked for; ``thread`` is the new thread's name. ``fresh``: no effect on record is its own."""
+    """A fork as asked for; ``thread`` is the new thread's name, None any free one.
+
+    ``fresh``: no effect on record is its own."""
 
     base: Ref
-    thread: str
+    thread: str | None
     changes: tuple[Change, ...] = ()
     keep_results: bool = False
     adopt: Path | None = None
@@ -55,17 +57,30 @@ def checked(
 
 
 def fork(store: Store, journal: Journal, asked: Fork) -> Header:
-    """Append the fork. Raises Conflict when the thread exists, the base's own among them."""
+    """Append the fork. Raises Conflict when the thread that was asked for exists, the base's own among them."""
+    if asked.thread is not None:
+        return _forked(store, journal, asked, asked.thread)
+    while True:
+        name = free_name(store, asked.base.thread)
+        try:
+            return _forked(store, journal, asked, name)
+        except Conflict:
+            # Another process may have taken the name since; nobody asked for this very one.
+            if not name or not thread_exists(store, name):
+                raise
+
+
+def _forked(store: Store, journal: Journal, asked: Fork, thread: str) -> Header:
     writer = _writer(store)
-    if asked.thread == asked.base.thread:  # a store would take it for an edit
-        raise _taken(asked.thread)
+    if thread == asked.base.thread:  # a store would take it for an edit
+        raise _taken(thread)
     meta: dict[str, object] = {}
     if asked.adopt is not None:
         meta[ADOPTED] = _adopted(store, asked.adopt, store.load(asked.base).header)
     if asked.fresh:
-        meta["business_id"] = _fresh_scope(store, asked)
+        meta["business_id"] = _fresh_scope(store, asked.base, thread)
     changes = _telling(store, asked.base, asked.changes)
-    header = writer.fork(asked.base, asked.thread, changes, keep_results=asked.keep_results, meta=meta)
+    header = writer.fork(asked.base, thread, changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
         journal.record_fork(header.ref.thread, asked.base)
     return header
@@ -82,11 +97,11 @@ def rooted(journal: Journal, checkpoint: Checkpoint) -> Checkpoint:
     return replace(checkpoint, header=replace(header, parent=base))
 
 
-def _fresh_scope(store: Store, asked: Fork) -> str:
+def _fresh_scope(store: Store, base: Ref, thread: str) -> str:
     """A business id that no other line of work has, so that no effect has a key that was used before."""
     if not isinstance(store, RunStore):
         raise Unsupported(f"a {store.info.kind} store records no effects", hint="leave out --fresh-effects")
-    return f"{asked.base.thread}~{asked.thread}~{asked.base.id}"
+    return f"{base.thread}~{thread}~{base.id}"
 
 
 def new_name(store: Store, thread: str, wanted: str | None) -> str:

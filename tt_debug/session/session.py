@@ -154,7 +154,7 @@ class Session:
         It is given the effects on record of the line it leaves, unless ``fresh_effects``."""
         self._refuse_if_read_only("fork")
         self.preview(ref, changes)
-        name = forking.new_name(self._store, ref.thread, thread)
+        name = None if thread is None else forking.new_name(self._store, ref.thread, thread)
         fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt, fresh_effects)
         return forking.fork(self._store, self._journal, fork)
 
