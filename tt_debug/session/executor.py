@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from stores.effects import EffectClass, EffectStatus, EffectUse
 from stores.model import Header, Ref
 from stores.protocol import RunStore, Store
-from stores.runs import StepRecord
+from stores.runs import Run, RunStatus, StepRecord
 from tt_debug.session.listing import every_header
 from tt_debug.session.pacing import SlowNode, slow_nodes
 
 _Place = tuple[str, int]
+_KEPT: Final = 8  # threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Executor:
 
     def __init__(self, store: Store) -> None:
         self._store = store if isinstance(store, RunStore) else None
+        self._known: dict[str, tuple[tuple[Run, ...], tuple[Attempt, ...]]] = {}
 
     def effects(self, thread: str | None = None) -> tuple[PlacedUse, ...]:
         """Every time that a run of the thread, or of all, came to an effect, in the order of the steps."""
@@ -128,15 +131,24 @@ class Executor:
         records = (record for run in store.runs(thread) for record in store.steps(run.run_id) if record.checkpoint)
         return {(record.run_id, record.ordinal): numbers.get(record.checkpoint or "") for record in records}
 
-    def _attempts(self, store: RunStore, thread: str) -> list[Attempt]:
+    def _attempts(self, store: RunStore, thread: str) -> tuple[Attempt, ...]:
+        """Every attempt of the thread, oldest first; kept while no run of it moves, as a cursor comes back again."""
+        runs = store.runs(thread)
+        known = self._known.get(thread)
+        if known is not None and known[0] == runs and all(run.status != RunStatus.RUNNING for run in runs):
+            return known[1]
         uses: dict[tuple[str, int, int], list[EffectUse]] = defaultdict(list)
         for use in store.effects(thread):
             uses[use.run_id, use.ordinal, use.attempt].append(use)
-        records = (record for run in reversed(store.runs(thread)) for record in store.steps(run.run_id))
-        return [
+        records = (record for run in reversed(runs) for record in store.steps(run.run_id))
+        found = tuple(
             Attempt(record, () if record.substep else tuple(uses[record.run_id, record.ordinal, record.attempt]))
             for record in records
-        ]
+        )
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[thread] = runs, found
+        return found
 
 
 def _by_step(attempts: Iterable[Attempt]) -> Iterable[list[Attempt]]:
