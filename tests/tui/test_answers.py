@@ -8,7 +8,7 @@ import pytest
 
 from stores.model import NewCheckpoint, Ref, Value
 from tests.builders import native_file
-from tests.tui.conftest import screen_text, settled, wait_for
+from tests.tui.conftest import screen_lines, screen_text, settled, wait_for
 from tests.tui.thread_app import thread_screen
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
@@ -44,6 +44,40 @@ async def test_to_the_change_before_and_after_of_a_value() -> None:
         assert it.step == before or "does not change" in it.told
         await it.press("1", "W")
         assert "put the cursor on a value" in it.told
+
+
+async def test_the_answers_are_marked_on_the_line_until_they_are_forgotten(path: Path) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        screen = app.show_thread(app.stores[0], "t")
+        await wait_for(pilot, lambda: screen.view is not None)
+        await pilot.press("x", *"n == `1` || n == `3` || n == `4`", "enter")
+        await wait_for(pilot, lambda: "Answers  3" in screen_text(app))
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: app.screen is screen and screen.selected == Ref("t", "", "01"))
+        marks = screen_lines(app)[-2]
+        assert marks.count("●") == 3
+        for key, id in (("greater_than_sign", "03"), ("n", "04"), ("N", "03"), ("less_than_sign", "01")):
+            await pilot.press(key)
+            await wait_for(pilot, lambda id=id: screen.selected == Ref("t", "", id))
+        await pilot.press("N")
+        await wait_for(pilot, lambda: any("no answer before" in each.message for each in app._notifications))
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: "●" not in screen_lines(app)[-2])
+        await pilot.press("greater_than_sign")
+        await wait_for(pilot, lambda: any("no error" in each.message for each in app._notifications))
+        assert app.screen is screen
+
+
+async def test_the_answers_of_a_question_over_all_threads_are_marked_on_the_one_that_opens(path: Path) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("x", *"n > `2`", "enter")
+        await wait_for(pilot, lambda: "Answers  3" in screen_text(app))
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.screen, ThreadScreen) and screen_lines(app)[-2].count("●") == 3)
 
 
 def states(count: int) -> list[NewCheckpoint]:

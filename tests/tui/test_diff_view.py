@@ -12,7 +12,7 @@ from tt_debug.diff import diff
 from tt_debug.redaction import Hidden, Redaction
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.diff import DiffRow, changed_keys, counts_text, diff_line, diff_rows, with_opened
-from tt_debug.tui.rows.line import moments, next_event, place, with_pin
+from tt_debug.tui.rows.line import line_of, next_event, place, with_marks
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, chart, heights, mark_line, moment_of
 from tt_debug.tui.screens.thread_details import hidden_rows
@@ -168,11 +168,13 @@ def test_a_crowd_of_marks_keeps_only_those_that_matter() -> None:
 def test_the_line_knows_its_events_and_the_next_one() -> None:
     session = TripSession()
     view = session.open_thread("trip-planner")
-    line = view.line()
-    events = with_pin(moments(view, line), 3)
-    assert [at for at, event in enumerate(events) if event.marks] == [3, 12]
+    line = line_of(view, view.head)
+    events = with_marks(line, {"A": {line.refs[3]}, "hit": {line.refs[12], line.refs[20]}})
+    assert [at for at, event in enumerate(events) if event.marks] == [3, 12, 20]
     assert next_event(events, 3, 1) == 12
-    assert next_event(events, 12, 1) is None
+    assert next_event(events, 20, 1) is None
+    assert next_event(events, 3, 1, "hit") == 12
+    assert next_event(events, 12, -1, "hit") is None
     assert next_event(events, 5, -1) == 3
 
 

@@ -33,7 +33,7 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "nav.event_back",
         "Previous event",
         ("less_than_sign", "shift+left"),
-        "The event before: an error, a wait, a fork, an edit.",
+        "The event before: an error, a wait, a fork, an edit, a bookmark, an answer of a question.",
         ("thread",),
         hint="event",
         rank=45,
@@ -42,7 +42,7 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "nav.event_fwd",
         "Next event",
         ("greater_than_sign", "shift+right"),
-        "The next event: an error, a wait, a fork, an edit.",
+        "The next event: an error, a wait, a fork, an edit, a bookmark, an answer of a question.",
         ("thread",),
         hint="event",
         rank=45,
@@ -88,8 +88,10 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         hint="search",
         rank=70,
     ),
-    Action("search.next", "Next hit", ("n",), "The next hit of the search.", ("thread", "pager")),
-    Action("search.back", "Previous hit", ("N",), "The hit before.", ("thread", "pager")),
+    Action(
+        "search.next", "Next hit", ("n",), "The next hit of the search, or answer of the question.", ("thread", "pager")
+    ),
+    Action("search.back", "Previous hit", ("N",), "The hit or answer before.", ("thread", "pager")),
     Action(
         "mark.a",
         "Pin A here",

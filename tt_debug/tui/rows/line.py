@@ -62,11 +62,11 @@ def with_marks(line: HistoryLine, marks: Mapping[str, Collection[Ref]]) -> Seque
     return more
 
 
-def next_event(events: Sequence[Moment], at: int, direction: int) -> int | None:
-    """The next moment with a mark, None when there is none that way."""
+def next_event(events: Sequence[Moment], at: int, direction: int, mark: str = "") -> int | None:
+    """The next moment with a mark, or with this one; None when there is none that way."""
     at += direction
     while 0 <= at < len(events):
-        if events[at].marks:
+        if mark in events[at].marks if mark else events[at].marks:
             return at
         at += direction
     return None

@@ -15,11 +15,11 @@ from tt_debug.tui.rows.pieces import Line, Piece
 
 CROWDED: Final = 3
 """More than one cell in so many with a mark: only the ones that matter most are kept."""
-ORDER: Final = ("A", "failed", "waiting", "edited", "fork", "breakpoint", "bookmark")
+ORDER: Final = ("A", "hit", "failed", "waiting", "edited", "fork", "breakpoint", "bookmark")
 """What wins a cell with several marks."""
 STRETCH: Final = 4
 """The most cells one moment takes, so that a short line is easy to hit."""
-KEPT: Final = frozenset({"A", "waiting", "bookmark"})
+KEPT: Final = frozenset({"A", "hit", "waiting", "bookmark"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,7 @@ def _marked(moments: Sequence[Moment], width: int, among: Set[str]) -> dict[int,
 def _mark(mark: str, glyphs: Glyphs) -> Piece:
     signs: Mapping[str, tuple[str, str]] = {
         "A": ("A", "removed"),
+        "hit": (glyphs.step, "accent"),
         "failed": (glyphs.failed, "error"),
         "waiting": (glyphs.waiting, "warning"),
         "edited": (glyphs.edited, "secondary"),

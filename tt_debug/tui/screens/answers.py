@@ -23,7 +23,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.screens.going import go_to_checkpoint
+from tt_debug.tui.screens.going import MarksHits, go_to_checkpoint
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -195,7 +195,9 @@ class AnswersScreen(BaseScreen):
     def _opened(self) -> None:
         answer = self._current()
         if answer is not None:
-            go_to_checkpoint(self, self.store, answer.ref)
+            shown = go_to_checkpoint(self, self.store, answer.ref)
+            if isinstance(shown, MarksHits):
+                shown.show_hits({each.ref for each in self._part.answers}, self._question.title)
 
     @on(RowView.Highlighted, "#answers")
     def _highlighted(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from stores.model import Ref
@@ -18,6 +19,13 @@ class Shows(Protocol):
     def shows(self, store: OpenStore, ref: Ref) -> bool: ...
 
     def select_ref(self, ref: Ref) -> None: ...
+
+
+@runtime_checkable
+class MarksHits(Protocol):
+    """A screen that marks the answers of a question on its line."""
+
+    def show_hits(self, hits: Collection[Ref], question: str) -> None: ...
 
 
 def go_to_checkpoint(screen: BaseScreen, store: OpenStore, ref: Ref) -> Shows:

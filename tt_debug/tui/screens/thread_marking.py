@@ -1,23 +1,26 @@
-"""Bookmarks on the Thread screen: the checkpoint under the cursor is named, and the names are seen.
+"""Marks on the Thread screen: bookmarks, given to the checkpoint under the cursor, and the answers of a question.
 
-Owns nothing of the bookmarks: they are the app's, as every screen over the same stores shows them.
+Owns the answers, until they are forgotten; the bookmarks are the app's: every screen over the same stores shows them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from textual import events, on
 
 from stores.model import Ref
+from tt_debug.text import counted
 from tt_debug.tui.rows.graph import GraphFacts
+from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.screens.thread_breaking import ThreadBreaking
 
 
 class ThreadMarking(ThreadBreaking):
-    """``m``."""
+    """``m``; ``n`` and ``N`` among answers."""
 
+    _hits: frozenset[Ref] = frozenset()
     _names: Mapping[Ref, str] = {}
 
     def on_mount(self) -> None:
@@ -45,8 +48,47 @@ class ThreadMarking(ThreadBreaking):
         return replace(super().graph_facts(), names=self._names)
 
     def marked(self) -> dict[str, set[Ref]]:
-        """With the named ones."""
-        return {**super().marked(), "bookmark": set(self._names)}
+        """With the named ones, and those that answer the question that was asked last."""
+        return {**super().marked(), "bookmark": set(self._names), "hit": set(self._hits)}
+
+    def show_hits(self, hits: Collection[Ref], question: str) -> None:
+        """Mark the answers of a question on the timeline until they are forgotten."""
+        self._hits = frozenset(hits)
+        self.show_line(force=True)
+        ahead, back = self.tt.key_of("nav.event_fwd"), self.tt.key_of("nav.event_back")
+        self.say(f"{question}: {counted(len(self._hits), 'answer')}; {back} {ahead} stop there too, Esc forgets them")
+
+    def forget(self) -> bool:
+        """What was looked for last first."""
+        if super().forget():
+            return True
+        forgotten, self._hits = bool(self._hits), frozenset()
+        if forgotten:
+            self.show_line(force=True)
+            self.say("the answers are not marked any more")
+        return forgotten
+
+    def act_search_next(self) -> None:
+        """The next hit of the search, or answer of a question where nothing is searched for."""
+        if self._hits and not self.looked_for:
+            self._to_answer(1)
+        else:
+            super().act_search_next()
+
+    def act_search_back(self) -> None:
+        """The one before."""
+        if self._hits and not self.looked_for:
+            self._to_answer(-1)
+        else:
+            super().act_search_back()
+
+    def _to_answer(self, direction: int) -> None:
+        here = self.places.get(self.selected, 0) if self.selected is not None else 0
+        at = next_event(self.moments, here, direction, "hit")
+        if at is None:
+            self.say("no answer " + ("before" if direction < 0 else "after") + " this on the line")
+        else:
+            self.select_ref(self.line[at])
 
     def act_mark_name(self) -> None:
         """Name the checkpoint under the cursor."""

@@ -79,7 +79,9 @@ class ThreadMoving(ThreadPanels):
             return
         at = next_event(self.moments, self.places.get(self.selected, 0), direction)
         if at is None:
-            self.say("no error, wait, fork or edit " + ("before" if direction < 0 else "after") + " this on the line")
+            self.say(
+                "no error, wait, fork, edit or mark " + ("before" if direction < 0 else "after") + " this on the line"
+            )
         else:
             self.select_ref(self.line[at])
 
@@ -295,10 +297,13 @@ class ThreadMoving(ThreadPanels):
             self._close_search()
         elif self.reading is not None and self.read_so_far:
             self.reading.stop()
-        elif self.maximized is None and self.looked_for:
-            self.looked_for = ""
-        else:
+        elif self.maximized is not None or not self.forget():
             super().action_escape()
+
+    def forget(self) -> bool:
+        """Forget what was looked for; whether there was anything."""
+        forgotten, self.looked_for = bool(self.looked_for), ""
+        return forgotten
 
     def secrets_changed(self) -> None:
         """The panels and what rows tell of questions."""
