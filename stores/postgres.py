@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from stores.errors import Busy, StoreError, Unreachable, Unsupported
 from stores.points import point
 from stores.postgres_address import Address, driver
-from stores.postgres_connecting import PAUSE, RETURN_SECONDS, connect, connect_patiently
+from stores.postgres_connecting import PAUSE, back_by, connect, connect_patiently
 from stores.postgres_connecting import Database as Database
 from stores.postgres_errors import Interrupted, Lost, is_gone, translated
 from stores.rereading import rereading
@@ -59,6 +59,7 @@ class Server:
         self._asking: dict[int, Database] = {}
         self._unwanted: set[int] = set()
         self._lost_at: datetime | None = None
+        self._back_by = 0.0
         self._closed = False
         self._idle.append(connect(address, reading=True))
 
@@ -150,7 +151,7 @@ class Server:
     def _connected(self) -> Database:
         if self._lost_at is None:
             return connect(self.address, reading=True)
-        return connect_patiently(self.address, reading=True)
+        return connect_patiently(self.address, self._back_by, reading=True)
 
     def _explain(self, db: Database, error: psycopg.Error, thread: int) -> None:
         """Raises what only this layer can tell: a question that nobody wants any more, and a lost connection."""
@@ -166,7 +167,7 @@ class Server:
         """All that were opened before are most likely lost with it."""
         db.close()
         with self._lock:
-            self._lost_at = datetime.now(UTC)
+            self._lost_at, self._back_by = datetime.now(UTC), back_by()
             idle, self._idle = self._idle, []
         for other in idle:
             other.close()
@@ -266,7 +267,7 @@ class WriteConnection:
 
     def _ask_for(self, commit: str) -> None:
         """Come back if the transaction of that id was committed. Raises Unreachable if it was not, or nobody knows."""
-        where, give_up = self._address.shown, time.monotonic() + RETURN_SECONDS
+        where, give_up = self._address.shown, back_by()
         while (status := self._status_of(commit)) == "in progress" and time.monotonic() < give_up:
             time.sleep(PAUSE)
         if status == "aborted":
@@ -279,7 +280,7 @@ class WriteConnection:
 
     def _status_of(self, commit: str) -> str | None:
         try:
-            with contextlib.closing(connect_patiently(self._address, reading=False)) as db:
+            with contextlib.closing(connect_patiently(self._address, back_by(), reading=False)) as db:
                 row = db.execute("SELECT pg_xact_status(%s::text::xid8)", (commit,)).fetchone()
         except (StoreError, driver().Error):
             return None

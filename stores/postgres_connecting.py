@@ -52,9 +52,13 @@ def connect(address: Address, *, reading: bool) -> Database:
     return db
 
 
-def connect_patiently(address: Address, *, reading: bool) -> Database:
-    """As `connect`, for a server that was there a moment ago: one that restarts is waited for, a bounded while."""
-    give_up = time.monotonic() + RETURN_SECONDS
+def back_by() -> float:
+    """The monotonic time until which a server that was lost just now is waited for."""
+    return time.monotonic() + RETURN_SECONDS
+
+
+def connect_patiently(address: Address, give_up: float, *, reading: bool) -> Database:
+    """As `connect`, for a server that was there a moment ago: one that restarts is waited for until ``give_up``."""
     while True:
         try:
             return connect(address, reading=reading)

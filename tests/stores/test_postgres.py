@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from stores import create_native, open_store
+from stores import create_native, open_store, postgres_connecting
 from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
 from stores.postgres import MOST, Database, Server, WriteConnection, place_id
 from stores.postgres_address import Address, address_of, is_postgres
-from stores.postgres_connecting import connect
+from stores.postgres_connecting import RETURN_SECONDS, connect
 from stores.postgres_errors import Interrupted, Lost
 from tests.postgres import SERVER, at, database, kill_ours, postgres_server, restart
 from tests.postgres_line import Line, everything, line
@@ -310,6 +311,33 @@ def test_a_restarted_server_costs_one_notice(
         db.execute("INSERT INTO kept VALUES ('a')")
     assert _ids(database) == ["a"]
     assert len(server.notices) == 1
+
+
+def test_a_server_that_stays_away_is_waited_for_once(
+    server: Server, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_ours(database)
+    now = [0.0]
+    tried: list[float] = []
+
+    def pass_time(seconds: float) -> None:
+        now[0] += seconds
+
+    def refuse(address: Address, *, reading: bool) -> Database:
+        tried.append(now[0])
+        raise Unreachable("connection refused")
+
+    monkeypatch.setattr(postgres_connecting, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=pass_time))
+    monkeypatch.setattr(postgres_connecting, "connect", refuse)
+    with pytest.raises(Unreachable):
+        server.read(_value)
+    assert RETURN_SECONDS <= tried[-1] < 2 * RETURN_SECONDS
+    tried.clear()
+    with pytest.raises(Unreachable):
+        server.read(_value)
+    assert len(tried) == 1
+    monkeypatch.undo()
+    assert server.read(_value) == 1
 
 
 # --- ending a question
