@@ -133,7 +133,7 @@ def test_a_replay_from_the_record_and_a_verification(mail: Path, shell: Shell) -
 def test_a_plan_says_what_becomes_of_effects_on_record(mail: Path, shell: Shell) -> None:
     shell("fork", "m.db", "done@0", "--to", "aside")
     plan = shell("resume", "m.db", "aside", code=6).stdout
-    assert "on record     mail in send (at_most_once): given from the record, not called" in plan
+    assert "on record     mail in send (at_most_once): given from the record where it asks for the same" in plan
     assert "with another request by now, stops there and asks, unless that is decided" in plan
     plan = shell("resume", "m.db", "aside", "--on-conflict", "new", code=6).stdout
     assert "with another request by now, called under a new key" in plan

@@ -131,7 +131,7 @@ class RunPlan:
             return ()
         if self.request.action == "replay":
             return (f"{_few(self.recorded)}: called again, under new keys",)
-        told = (f"{_few(self.recorded)}: given from the record, not called",)
+        told = (f"{_few(self.recorded)}: given from the record where it asks for the same",)
         if not self.differing:
             return told
         then = {"new": "called under a new key", "reuse": "the recorded result all the same", "skip": "skipped"}
