@@ -13,6 +13,7 @@ from stores.runs import Approval
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
 from tt_debug.cli.output import Output, json_text
+from tt_debug.cli.tables import Column, table
 
 HOSTILE = "\x1b]0;pwn\x07 \x9b31m \x7f \u202e \u200b \ud83d \u2028 京都 👨‍👩‍👧"
 
@@ -43,6 +44,15 @@ def test_values_nested_very_deeply(run: Run, asked: Asked, levels: int, code: in
     ran = run("approvals", "trip.db", "--json")
     assert ran.code == code
     assert bool(ran.out) == (code == 0)
+
+
+def test_one_huge_name_widens_its_own_line_only() -> None:
+    columns = (Column("thread"), Column("status"))
+    title, huge, short = table(columns, [("x" * 1_000_000, "done"), ("trip", "failed")])
+    assert huge == "x" * 1_000_000 + "  done"
+    assert title.split() == ["thread", "status"]
+    assert short.split() == ["trip", "failed"]
+    assert max(len(title), len(short)) < 200
 
 
 def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ from tt_debug.session.thread_view import GraphRow, ThreadView
 from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
 
 GAP = "  "
+WIDEST = 100
+"""Cells to which a column lines up: one name of a megabyte must not put a megabyte of blanks on every line."""
 SHORTEST_ID = 8
 
 
@@ -34,7 +36,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int |
         return []
     used = [place for place in range(len(columns)) if any(row[place] for row in cells)]
     cells.insert(0, [column.title for column in columns])
-    widths = {place: max(cell_width(row[place]) for row in cells) for place in used}
+    widths = {place: min(WIDEST, max(cell_width(row[place]) for row in cells)) for place in used}
     lines = []
     for row in cells:
         parts = []
