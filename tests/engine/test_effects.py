@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +17,7 @@ from stores.model import Change, Header, Ref
 from stores.runs import Run
 from tests.engine import effect_nodes as nodes
 from tests.engine.flows import Bench, bench, python
+from tt_debug.engine.calling import call_with_key
 
 HERE = "tests.engine.effect_nodes"
 
@@ -186,6 +188,23 @@ def test_an_effect_that_cannot_be_recorded_is_not_made(tmp_path: Path, options: 
     with pytest.raises(FatalError, match=says):
         ctx.effect("wrong", lambda: 1, **options)
     assert on.store.effects("t") == ()
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (lambda key: key, "k"),
+        (lambda: None, None),
+        (lambda timeout=30: timeout, 30),
+        (lambda idempotency_key=None: idempotency_key, "k"),
+        (lambda *args: args, ("k",)),
+        (lambda *, key="own": key, "own"),
+        (functools.partial(lambda hotel, timeout=30: (hotel, timeout), "Grand"), ("Grand", 30)),
+        (dict, {}),
+    ],
+)
+def test_the_key_is_given_to_a_function_that_asks_for_it(function: Any, given: Any) -> None:
+    assert call_with_key(function, "k") == given
 
 
 def test_now_uuid_and_random_stand_when_the_node_is_run_again(tmp_path: Path) -> None:

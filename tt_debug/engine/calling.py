@@ -23,6 +23,27 @@ def call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:
     return function(*arguments[: max(least, min(taken, len(arguments)))])
 
 
+def call_with_key(function: Function, key: str) -> Any:
+    """Call with the key where the function asks for one: its first parameter is required, or is called so.
+
+    A first parameter that has a default of its own (``partial(book, hotel)`` of ``book(hotel, timeout=30)``) means
+    something else.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # some builtins have no signature
+        return function()
+    positional = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+    )
+    first = next((parameter for parameter in parameters if parameter.kind in positional), None)
+    if first is None or (first.default is not inspect.Parameter.empty and "key" not in first.name):
+        return function()
+    return function(key)
+
+
 def awaited(value: Any) -> Any:
     """The result of an async function; any other value as it is."""
     return asyncio.run(value) if inspect.iscoroutine(value) else value

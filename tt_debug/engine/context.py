@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 
 from stores.effects import EffectClass
 from stores.model import Value
-from tt_debug.engine.calling import Function, awaited, call
+from tt_debug.engine.calling import Function, awaited, call_with_key
 from tt_debug.engine.effects import Effects
 from tt_debug.engine.retry import FatalError
 
@@ -81,10 +81,10 @@ class Context:
         if entry.given:
             return entry.result
         if entry.unsure and probe is not None:
-            entry.result = _plain(name, call(probe, (entry.key,), 0))
+            entry.result = _plain(name, call_with_key(probe, entry.key))
         with self.ledger.outcome(entry):
             if entry.result is None:
-                entry.result = _plain(name, call(fn, (entry.key,), 0))
+                entry.result = _plain(name, call_with_key(fn, entry.key))
         return entry.result
 
     async def aeffect(
@@ -102,10 +102,10 @@ class Context:
         if entry.given:
             return entry.result
         if entry.unsure and probe is not None:
-            entry.result = await _result(call(probe, (entry.key,), 0))
+            entry.result = await _result(call_with_key(probe, entry.key))
         with self.ledger.outcome(entry):
             if entry.result is None:
-                entry.result = await _result(call(fn, (entry.key,), 0))
+                entry.result = await _result(call_with_key(fn, entry.key))
         return entry.result
 
     def tx(self, sql: str, params: Sequence[Value] = ()) -> None:
