@@ -134,6 +134,21 @@ def test_an_edit_goes_on_in_the_thread_itself_at_its_head_only(native: Session) 
     assert native.load(result.head).state["verdict"] == "within the budget"
 
 
+def test_a_head_that_a_run_is_moving_is_told_as_that(native: Session) -> None:
+    fork = native.fork(native.resolve("trip-planner@18"), "moving")
+    told: list[str] = []
+
+    def ask_too(_event: object) -> None:
+        if not told and native.resolve("moving") != fork.ref:
+            with pytest.raises(Conflict) as caught:
+                native.plan(RunRequest("resume", fork.ref))
+            told.append(str(caught.value))
+
+    native.execute(native.plan(RunRequest("resume", fork.ref)), ask_too)
+    assert len(told) == 1
+    assert "'moving' is being run by process" in told[0]
+
+
 def test_an_edit_that_the_schema_forbids_stores_nothing(native: Session) -> None:
     wrong = (Change("change", ("budget", "per_night"), 96_000, "cheap"),)
     with pytest.raises(Invalid, match=r"budget\.per_night"):

@@ -131,12 +131,13 @@ def _replayed(store: Store, view: ThreadView, request: RunRequest) -> _Start:
 
 def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: Workflow) -> _Start:
     ref = _required(request.ref)
-    header = heads.resumable(store, view, ref)
+    # First: while a run moves the head, what was the head when it was asked for may be one no more.
     for run in known_runs(store, ref.thread):
         if run.status == RunStatus.RUNNING:
             raise Conflict(
                 f"{ref.thread!r} is being run by process {run.owner_pid}", hint="wait for it, pause or cancel it"
             )
+    header = heads.resumable(store, view, ref)
     state = store.load(ref).state
     question = next(iter(store.approvals(ref.thread)), None)
     if question is None:
