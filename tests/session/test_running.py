@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from stores import create_native
 from stores.errors import Conflict, Invalid, NotFound, ReadOnly
 from stores.model import Change
+from tests.engine.flows import bench, python
 from tt_debug.demo import DemoFiles
+from tt_debug.engine.ownership import claimed
 from tt_debug.errors import DefinitionChanged, NotAHead, UsageError, WaitingForAnswer
 from tt_debug.session.answers import yes
 from tt_debug.session.plans import RunRequest, RunResult
@@ -134,19 +137,19 @@ def test_an_edit_goes_on_in_the_thread_itself_at_its_head_only(native: Session) 
     assert native.load(result.head).state["verdict"] == "within the budget"
 
 
-def test_a_head_that_a_run_is_moving_is_told_as_that(native: Session) -> None:
-    fork = native.fork(native.resolve("trip-planner@18"), "moving")
-    told: list[str] = []
-
-    def ask_too(_event: object) -> None:
-        if not told and native.resolve("moving") != fork.ref:
-            with pytest.raises(Conflict) as caught:
-                native.plan(RunRequest("resume", fork.ref))
-            told.append(str(caught.value))
-
-    native.execute(native.plan(RunRequest("resume", fork.ref)), ask_too)
-    assert len(told) == 1
-    assert "'moving' is being run by process" in told[0]
+def test_a_head_that_a_run_is_moving_is_told_as_that(tmp_path: Path) -> None:
+    on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
+    on.start({})
+    session = Session.open(str(tmp_path / "store.sqlite"))
+    before = session.resolve("t")
+    _run(session, RunRequest("resume", before, single_step=True))
+    assert session.resolve("t") != before
+    with (
+        claimed(on.store, on.store.run("run-t")),
+        pytest.raises(Conflict, match=f"'t' is being run by process {os.getpid()}"),
+    ):
+        session.plan(RunRequest("resume", before))
+    session.close()
 
 
 def test_an_edit_that_the_schema_forbids_stores_nothing(native: Session) -> None:
