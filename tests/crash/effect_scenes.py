@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import sys
 from collections import Counter
@@ -142,6 +143,7 @@ def forked(work: Any, env: Mapping[str, str]) -> int:
     child = os.fork()
     if child == 0:
         code = 1
+        signal.alarm(300)  # a copy that hangs ends by itself, and its test fails
         try:
             os.environ.update(env)
             with open(os.devnull, "w") as nowhere:
