@@ -19,7 +19,7 @@ from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
 from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
-from stores.langgraph.steps import Memory, Steps
+from stores.langgraph.steps import Memory, Steps, read_cards
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
 from stores.langgraph.thread import ThreadReading
 from stores.langgraph.write import Forking, read_ahead
@@ -79,12 +79,12 @@ class LangGraphBase(ABC):
         return self._ask(question)
 
     def _prepare(self, tables: Tables, readings: Sequence[ThreadReading], page: Sequence[ThreadRow]) -> None:
-        """Two questions for a page of threads: their heads, and the steps that led to them."""
-        known = self._memory.cards.holds
-        tables.prefetch((Ref(row.thread, row.shown.ns, row.shown.id) for row in page), known)
+        """A few questions for a page of threads: their heads, and the steps that led to them."""
+        steps = {reading.thread: reading.steps for reading in readings}
+        read_cards(tables, steps, (Ref(row.thread, row.shown.ns, row.shown.id) for row in page))
         cards = [reading.steps.card(row.shown) for reading, row in zip(readings, page, strict=True)]
         pairs = zip(page, cards, strict=True)
-        tables.prefetch((Ref(row.thread, row.shown.ns, card.parent) for row, card in pairs if card.parent), known)
+        read_cards(tables, steps, (Ref(row.thread, row.shown.ns, card.parent) for row, card in pairs if card.parent))
 
     def headers(self, thread: str, after: str | None = None, limit: int = 1000) -> Page[Header]:
         """Newest id first, a child always before its parent. Raises NotFound; Invalid for another list's ``after``."""

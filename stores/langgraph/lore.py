@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from stores.langgraph.next import Triggers, node_of
+from stores.langgraph.next import Triggers, learn, node_of
 from stores.langgraph.outline import Outline, outline_of
 from stores.langgraph.skeleton import Key, level_of
 from stores.langgraph.tables import Tables
@@ -16,6 +16,7 @@ from stores.model import Ref
 
 NAMED_EDGES: Final = 3  # since this format a channel is named by the node that it wakes
 _MOST: Final = 200  # newest histories that are asked
+_GRAPHS: Final = 256  # outlines that tell of different edges, before what they told is forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,23 @@ class History:
         )
 
 
+class Edges:
+    """What outlines alone tell of which channels wake which nodes: the threads of one graph all tell the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Triggers] = {}
+
+    def of(self, outline: Outline) -> Triggers:
+        """What `learn` makes of one outline. Not to be changed."""
+        told = (outline.channels, *((node, *channels) for node, channels in outline.seen.items()))
+        found = self._known.get(told)
+        if found is None:
+            if len(self._known) >= _GRAPHS:
+                self._known.clear()
+            found = self._known[told] = learn((outline,))
+        return found
+
+
 class Lore:
     """The newest checkpoint of every thread and graph level, read when first needed and again after a change."""
 
@@ -50,9 +68,11 @@ class Lore:
         Before langgraph 0.3 an edge was a channel named by the node it comes from: until it was gone along once,
         a thread does not tell where to.
         """
+        if at.v >= NAMED_EDGES:
+            return {}
         told = {channel for channels in own.values() for channel in channels}
         open_edges = {name for name in at.available if name in at.seen and node_of(name) is None} - told
-        if at.v >= NAMED_EDGES or not open_edges:
+        if not open_edges:
             return {}
         found: Triggers = {}
         for history in self.histories(tables):
@@ -69,12 +89,12 @@ class Lore:
             newest: dict[tuple[str, str], Key] = {}
             for thread, key in tables.newest(_MOST):
                 newest.setdefault((thread, level_of(key.ns)), key)
-            tables.prefetch((Ref(thread, key.ns, key.id) for (thread, _), key in newest.items()), _never_known)
-            stored = [(thread, key, tables.outlined(thread, key)) for (thread, _), key in newest.items()]
-            self._known = [History(thread, key, outline_of(row)) for thread, key, row in stored if row is not None]
+            refs = [Ref(thread, key.ns, key.id) for (thread, _), key in newest.items()]
+            told = {ref: outline_of(row) for ref, _, row in tables.read_many(refs, lambda _: None)}
+            for ref in refs:
+                # What a page asked for before is at hand.
+                if ref not in told and (row := tables.outlined(ref.thread, Key(ref.id, ref.ns))) is not None:
+                    told[ref] = outline_of(row)
+            self._known = [History(ref.thread, Key(ref.id, ref.ns), told[ref]) for ref in refs if ref in told]
             self._stamp = stamp
         return self._known
-
-
-def _never_known(ref: Ref, stamp: int) -> bool:
-    return False

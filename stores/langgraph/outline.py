@@ -34,6 +34,7 @@ NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"
 
 _SEALED: Final = "encrypted, and there is no key that opens it"
 _PARTS: Final = ("channel_values", "channel_versions")
+_WHOLE_NUMBERS: Final = frozenset({int, bool})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,13 @@ class Outline:
     snapshot: bool = False
     problem: str | None = None
     odd: str | None = None
+
+    def knows(self, other: Outline) -> bool:
+        """Whether every channel and every edge that ``other`` tells of is told of here."""
+        seen = self.seen
+        return other.channels <= self.channels and all(
+            node in seen and channels.keys() <= seen[node].keys() for node, channels in other.seen.items()
+        )
 
 
 def outline_of(row: CheckpointRow) -> Outline:
@@ -119,25 +127,37 @@ def _form(kind: str | None) -> str:
 def _outline(content: Mapping[str, Value]) -> Outline:
     versions = _named(content["channel_versions"])
     values = _named(content.get("channel_values"))
-    seen = {node: channels for node, channels in _named(content.get("versions_seen")).items() if node not in NOT_NODES}
+    seen = {
+        node: _named(channels)
+        for node, channels in _named(content.get("versions_seen")).items()
+        if node not in NOT_NODES
+    }
     pending = content.get("pending_sends") or values.get(TASKS)
     v = content["v"] if isinstance(content.get("v"), int) else 4
     return Outline(
         v=v,
         created=read_time(content.get("ts")),
         available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
-        channels=frozenset(versions) | frozenset(values),
-        seen={node: _named(channels) for node, channels in seen.items()},
-        is_js=any(isinstance(version, int) for version in versions.values()),
+        channels=frozenset(versions).union(values),
+        seen=seen,
+        is_js=not _WHOLE_NUMBERS.isdisjoint(map(type, versions.values())),
         sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
         has_sends="pending_sends" in content,
-        snapshot=any(isinstance(one, Opaque) and one.tag == (msgpack.DELTA_SNAPSHOT,) for one in values.values()),
+        snapshot=Opaque in map(type, values.values()) and any(map(_is_snapshot, values.values())),
     )
+
+
+def _is_snapshot(value: Value) -> bool:
+    return isinstance(value, Opaque) and value.tag == (msgpack.DELTA_SNAPSHOT,)
 
 
 def _named(value: Value) -> Mapping[str, Value]:
     """A mapping's entries with a name; damaged parts count as absent."""
-    return {name: item for name, item in mapping(value).items() if isinstance(name, str)}
+    found = mapping(value)
+    for name in found:
+        if not isinstance(name, str):
+            return {name: item for name, item in found.items() if isinstance(name, str)}
+    return found
 
 
 def _plain(value: Value) -> Value:

@@ -6,7 +6,7 @@ those are `stores.langgraph.postgres_columns`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from stores.codec.aes import Seal, is_sealed
@@ -49,7 +49,7 @@ Address = tuple[str, str, str, str]
 
 
 class PostgresTables:
-    """One snapshot of a schema. Rows that `prefetch` brought are kept as long as it lasts."""
+    """One snapshot of a schema. Rows that `read_many` brought are kept as long as it lasts."""
 
     def __init__(self, db: Database, columns: Columns, seal: Seal | None = None) -> None:
         self.db = db
@@ -127,18 +127,22 @@ class PostgresTables:
 
     # --- checkpoints
 
-    def prefetch(self, refs: Iterable[Ref], known: Callable[[Ref, int], bool]) -> None:
-        """As `Tables.prefetch`, in four questions however many they are."""
+    def read_many(
+        self, refs: Iterable[Ref], known: Callable[[Ref], int | None]
+    ) -> Iterator[tuple[Ref, int, CheckpointRow]]:
+        """As `Tables.read_many`, in four questions however many they are."""
         wanted = [ref for ref in dict.fromkeys(refs) if ref not in self._stamps]
         if not wanted:
             return
         self._stamps |= dict.fromkeys(wanted) | self._stamped(wanted)
-        unknown = [ref for ref in wanted if (stamp := self._stamps[ref]) is not None and not known(ref, stamp)]
+        stamps = {ref: stamp for ref in wanted if (stamp := self._stamps[ref]) is not None}
+        unknown = [ref for ref, stamp in stamps.items() if known(ref) != stamp]
         if unknown:
             self._outlined |= self._read(unknown, whole=False)
         self._written |= {ref: [] for ref in wanted}
         for ref, row in self._written_at(wanted):
             self._written[ref].append(row)
+        yield from ((ref, stamps[ref], self._outlined[ref]) for ref in unknown if ref in self._outlined)
 
     def stamp(self, thread: str, key: Key) -> int | None:
         """The transaction that stored the row: the savers may store one again in its place."""

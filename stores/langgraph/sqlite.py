@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
+from stores.langgraph.sqlite_listing import Listing
 from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
 from stores.langgraph.sqlite_writing import SqliteWriting
@@ -31,6 +32,7 @@ class LangGraphStore(LangGraphBase):
         super().__init__(str(path), read_only=read_only)
         self._path = path
         self._reader = SalvagingReader(path)
+        self._listing = Listing()
         try:
             can_fork, notices = self._ask_file(lambda tables: (tables.is_writable, survey(tables, self._key_problem)))
         except BaseException:
@@ -70,7 +72,7 @@ class LangGraphStore(LangGraphBase):
     def _ask_file(self, question: Callable[[SqliteTables], T]) -> T:
         # A saver that opens the file meanwhile may add a column, so they are looked up on each snapshot (20 µs).
         with self._lock:
-            return self._reader.read(lambda db: question(SqliteTables.of(db, self._seal)))
+            return self._reader.read(lambda db: question(SqliteTables.of(db, self._seal, self._listing)))
 
     @contextlib.contextmanager
     def _writing(self, thread: str) -> Iterator[WritableTables]:

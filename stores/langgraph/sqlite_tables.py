@@ -6,21 +6,26 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
 from stores.langgraph.collisions import Versions
-from stores.langgraph.rows import CheckpointRow, WriteRow, as_text
+from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Key
+from stores.langgraph.sqlite_listing import Listing
 from stores.langgraph.tables import Place, ThreadRow, recognises
 from stores.model import Ref
 
 _CURRENT: Final = ("checkpoint_id", "parent_checkpoint_id", "checkpoint_ns", "type", "metadata")
 _FIRST: Final = ("thread_ts", "parent_ts", "''", "'json'", "metadata")
+# What only an index of a damaged file still tells of has no channel.
+_IS_WHOLE: Final = "channel IS NOT NULL"
+_TOGETHER: Final = 200  # rows that one question asks for: four parameters each, and older SQLites take 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,16 @@ class SqliteTables:
     write_path: str
     write_type: str
     seal: Seal | None = None
+    listing: Listing = field(default_factory=Listing)
+    _stamps: dict[Ref, int] = field(default_factory=dict)
+    _written: dict[Ref, list[WriteRow]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, seal: Seal | None = None) -> Self:
-        """The tables of an open file; ``seal`` opens what is encrypted. Raises Unsupported when they are others."""
+    def of(cls, db: sqlite3.Connection, seal: Seal | None = None, listing: Listing | None = None) -> Self:
+        """The tables of an open file; ``seal`` opens what is encrypted, ``listing`` is kept between snapshots.
+
+        Raises Unsupported when they are others.
+        """
         names = {table: columns_of(db, table) for table in ("checkpoints", "writes")}
         if not recognises(names):
             raise Unsupported("no LangGraph tables here", hint="Give a file written by LangGraph's SqliteSaver.")
@@ -57,6 +68,7 @@ class SqliteTables:
             write_path="task_path" if "task_path" in writes else "''",
             write_type="type" if "type" in writes else "'json'",
             seal=seal,
+            listing=listing or Listing(),
         )
 
     @property
@@ -76,6 +88,12 @@ class SqliteTables:
 
     def threads(self, after: Place | None, limit: int) -> list[ThreadRow]:
         """As `Tables.threads`; answered from the primary key's index, which holds the rowid too."""
+        rows = self.listing.rows(self.db, self._grouped)
+        start = bisect_left(rows, True, key=lambda row: row.place < after) if after is not None else 0
+        return rows[start : start + limit]
+
+    def _grouped(self) -> list[ThreadRow]:
+        """Every thread, newest write first."""
         question = (
             f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints "
             f"WHERE {self.addressed} GROUP BY 1, 2"
@@ -94,8 +112,7 @@ class SqliteTables:
                     max(before.latest, newest),
                 )
             found[thread] = row
-        rows = sorted(found.values(), key=lambda row: row.place, reverse=True)
-        return [row for row in rows if after is None or row.place < after][:limit]
+        return sorted(found.values(), key=lambda row: row.place, reverse=True)
 
     def skeleton(self, thread: str) -> list[tuple[str, str, str | None]]:
         """(ns, id, parent) of a thread's checkpoints."""
@@ -158,11 +175,44 @@ class SqliteTables:
         count, newest = self.db.execute(question, (thread,)).fetchone()
         return count, newest
 
-    def prefetch(self, refs: Iterable[Ref], known: Callable[[Ref, int], bool]) -> None:
-        """Nothing: a file is near."""
+    def read_many(
+        self, refs: Iterable[Ref], known: Callable[[Ref], int | None]
+    ) -> Iterator[tuple[Ref, int, CheckpointRow]]:
+        """As `Tables.read_many`: the bytes of one checkpoint at a time are held."""
+        wanted = [ref for ref in dict.fromkeys(refs) if ref not in self._stamps]
+        remembered = [ref for ref in wanted if known(ref) is not None]
+        for ref, (size,) in self._each(remembered, "checkpoints", "length(checkpoint)"):
+            self._stamps[ref] = size or 0
+        if self.has_writes:
+            self._written.update((ref, []) for ref in wanted)
+            for ref, row in self._each(wanted, "writes", f"task_id, {self.write_path}, idx, channel", _IS_WHOLE):
+                self._written[ref].append(self._write(*row))
+        unknown = [ref for ref in wanted if ref not in self._stamps or self._stamps[ref] != known(ref)]
+        what = f"{self.parent}, {self.type}, checkpoint, {self.metadata}"
+        for ref, stored in self._each(unknown, "checkpoints", what):
+            row = self._row(ref.ns, ref.id, *stored)
+            self._stamps[ref] = row.size
+            yield ref, row.size, row
+
+    def _each(
+        self, refs: Sequence[Ref], table: str, what: str, only: str = "1"
+    ) -> Iterator[tuple[Ref, tuple[Any, ...]]]:
+        """What is asked of the rows at these addresses, each found by the primary key."""
+        for start in range(0, len(refs), _TOGETHER):
+            part = refs[start : start + _TOGETHER]
+            question = (
+                f"WITH wanted(number, thread, ns, id) AS (VALUES {', '.join(['(?, ?, ?, ?)'] * len(part))}) "
+                f"SELECT wanted.number, {what} FROM wanted CROSS JOIN {table} WHERE thread_id = wanted.thread "
+                f"AND {self.ns} = wanted.ns AND {self.id} = wanted.id AND {only}"
+            )
+            numbered = [value for number, ref in enumerate(part) for value in (number, *ref)]
+            for row in self.db.execute(question, numbered):
+                yield part[row[0]], row[1:]
 
     def stamp(self, thread: str, key: Key) -> int | None:
         """The bytes of a checkpoint, without reading them: a row is never changed, only replaced."""
+        if (stamp := self._stamps.get(Ref(thread, key.ns, key.id))) is not None:
+            return stamp
         found = self._one("length(checkpoint)", thread, key)
         return None if found is None else found[0] or 0
 
@@ -176,11 +226,13 @@ class SqliteTables:
         found = self._one(what, thread, key)
         if found is None:
             return None
-        ns, id, parent, stored, *rest = found
-        row = CheckpointRow(ns, id, as_text(parent) or None, as_text(stored) or None, *rest)
-        row = row._replace(size=0 if row.blob is None else len(row.blob))
-        kind, blob = self._opened(row.type, row.blob)
-        return row if kind == row.type else row._replace(type=kind, blob=blob, sealed=True)
+        return self._row(*found)
+
+    def _row(self, ns: str, id: str, parent: Any, stored: Any, content: Any, metadata: Any) -> CheckpointRow:
+        kind = as_text(stored) or None
+        opened, blob = self._opened(kind, content)
+        size = len(content if isinstance(content, str) else as_bytes(content))
+        return CheckpointRow(ns, id, as_text(parent) or None, opened, blob, metadata, opened != kind, size=size)
 
     def _opened(self, kind: str | None, data: Any) -> tuple[str | None, Any]:
         """A (type, bytes) pair without its encryption; as it is when there is no key, or the wrong one."""
@@ -200,13 +252,14 @@ class SqliteTables:
         """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
         if not self.has_writes:
             return []
+        if not values and (known := self._written.get(Ref(thread, key.ns, key.id))) is not None:
+            return known
         more = f", {self.write_type}, value" if values else ""
         question = (
             f"SELECT task_id, {self.write_path}, idx, channel{more} FROM writes "
             f"WHERE thread_id = ? AND {self.ns} = ? AND {self.id} = ?"
         )
-        # What only an index of a damaged file still tells of has no channel.
-        found = self.db.execute(f"{question} AND channel IS NOT NULL", (thread, key.ns, key.id))
+        found = self.db.execute(f"{question} AND {_IS_WHOLE}", (thread, key.ns, key.id))
         return [self._write(*row) for row in found]
 
     def writes_to(self, thread: str, key: Key, channel: str) -> list[WriteRow]:
@@ -214,6 +267,8 @@ class SqliteTables:
         return [row for row in self.writes(thread, key, values=True) if row.channel == channel]
 
     def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
+        if not value and type(task) is type(path) is type(channel) is str and (task + path + channel).isascii():
+            return WriteRow(task, path, idx if isinstance(idx, int) else 0, channel)
         name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
         if not value:
             return WriteRow(*name)
@@ -235,7 +290,7 @@ class SqliteTables:
 
 def _is_text(row: Sequence[object]) -> bool:
     """Whether the texts of a row are valid ones, which can be asked for."""
-    return all(part.isascii() or _encodes(part) for part in row if isinstance(part, str))
+    return not any(isinstance(part, str) and not part.isascii() and not _encodes(part) for part in row)
 
 
 def _encodes(text: str) -> bool:

@@ -15,10 +15,10 @@ from stores.codec.msgpack import Decoder
 from stores.langgraph import rows, tasks
 from stores.langgraph.collisions import suspects
 from stores.langgraph.identity import Standing, with_paths
-from stores.langgraph.lore import Lore
+from stores.langgraph.lore import Edges, Lore
 from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
 from stores.langgraph.outline import Outline, outline_of, send_node
-from stores.langgraph.rows import INTERRUPT, TASKS, WriteRow
+from stores.langgraph.rows import INTERRUPT, TASKS, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.tables import Tables
 from stores.langgraph.tasks import Ran
@@ -47,20 +47,22 @@ class Cards:
     """The cards read last, by address and the row's stamp: a card stays right as long as its row does."""
 
     def __init__(self, limit: int = 4096) -> None:
-        self._known: OrderedDict[tuple[Ref, int], Card] = OrderedDict()
+        self._known: OrderedDict[Ref, tuple[int, Card]] = OrderedDict()
         self._limit = limit
 
     def get(self, ref: Ref, stamp: int) -> Card | None:
         """The card, when the row has still this stamp."""
-        return self._known.get((ref, stamp))
+        known = self._known.get(ref)
+        return known[1] if known is not None and known[0] == stamp else None
 
-    def holds(self, ref: Ref, stamp: int) -> bool:
-        """Whether there is one."""
-        return (ref, stamp) in self._known
+    def stamp(self, ref: Ref) -> int | None:
+        """The stamp that the row had; None when there is no card of it."""
+        known = self._known.get(ref)
+        return None if known is None else known[0]
 
     def put(self, ref: Ref, stamp: int, card: Card) -> None:
         """Remember it; the oldest are let go."""
-        self._known[ref, stamp] = card
+        self._known[ref] = stamp, card
         while len(self._known) > self._limit:
             self._known.popitem(last=False)
 
@@ -71,6 +73,7 @@ class Memory:
 
     cards: Cards = field(default_factory=Cards)
     lore: Lore = field(default_factory=Lore)
+    edges: Edges = field(default_factory=Edges)
     proofs: dict[tuple[str, str, str], tuple[tuple[int, int], frozenset[str] | None]] = field(default_factory=dict)
     """Thread, level and delta channel → how far the thread and the store had come when asked, and what was proven."""
 
@@ -86,6 +89,7 @@ class Steps:
     # Within a snapshot nothing changes: a page asks for most of these twice.
     _read: dict[Key, Card] = field(default_factory=dict, repr=False, compare=False)
     _told: dict[Key, tuple[Ran, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _learned: dict[Key, Triggers] = field(default_factory=dict, repr=False, compare=False)
     _suspects: list[dict[Key, tuple[str, ...]]] = field(default_factory=list, repr=False, compare=False)
 
     def suspect(self, key: Key) -> tuple[str, ...]:
@@ -103,7 +107,8 @@ class Steps:
             parents = (self.skeleton.parent(key) for key in list(wanted))
             wanted |= dict.fromkeys(key for key in parents if key is not None)
             wanted |= dict.fromkeys(self.skeleton.newest.values())
-        self.tables.prefetch((Ref(self.thread, key.ns, key.id) for key in wanted), self.memory.cards.holds)
+        refs = [Ref(self.thread, key.ns, key.id) for key in wanted if key not in self._read]
+        read_cards(self.tables, {self.thread: self}, refs)
 
     def card(self, key: Key) -> Card:
         """What there is to know of a checkpoint's row; one that is not there has only a problem."""
@@ -121,8 +126,13 @@ class Steps:
         row = self.tables.outlined(self.thread, key)
         if row is None or stamp is None:
             return Card(Outline(problem=NOT_THERE), None, {}, 0, None)
+        return self.keep(ref, stamp, row)
+
+    def keep(self, ref: Ref, stamp: int, row: CheckpointRow) -> Card:
+        """Remember a row's card."""
         metadata, problem = rows.read_metadata(row.metadata)
         card = Card(outline_of(row), row.parent or None, metadata, row.size, problem)
+        self._read[Key(ref.id, ref.ns)] = card
         self.memory.cards.put(ref, stamp, card)
         return card
 
@@ -181,10 +191,15 @@ class Steps:
     def _triggers(self, key: Key, outline: Outline) -> Triggers:
         level = level_of(key.ns)
         newest = self.skeleton.newest.get(level, key) if self.skeleton else key
-        # What a graph's newest checkpoint has seen, its older ones may still wait for.
-        found = learn((self.card(newest).outline, outline))
-        for node, channels in self.memory.lore.edges(self.tables, level, outline, found).items():
-            found.setdefault(node, set()).update(channels)
+        # What a graph's newest checkpoint has seen, its older ones may still wait for; few have anything to add.
+        above = self.card(newest).outline
+        found = self._learned.get(newest)
+        if found is None:
+            found = self._learned[newest] = self.memory.edges.of(above)
+        if outline is not above and not above.knows(outline):
+            found = learn((above, outline))
+        if edges := self.memory.lore.edges(self.tables, level, outline, found):
+            return {node: found.get(node, set()) | edges.get(node, set()) for node in {*found, *edges}}
         return found
 
     def _asked_in(self, key: Key, writes: Sequence[WriteRow]) -> Iterator[str]:
@@ -196,3 +211,10 @@ class Steps:
                 stored = rows.decode_value(row.type, row.value, Decoder())
                 for one in stored if isinstance(stored, list) else [stored]:
                     yield from tasks.asked_in(one)
+
+
+def read_cards(tables: Tables, steps: Mapping[str, Steps], refs: Iterable[Ref]) -> None:
+    """Have the cards of these checkpoints at hand, by the steps of their threads, and what their tasks wrote."""
+    memory = next(iter(steps.values())).memory if steps else Memory()
+    for ref, stamp, row in tables.read_many(refs, memory.cards.stamp):
+        steps[ref.thread].keep(ref, stamp, row)

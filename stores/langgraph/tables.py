@@ -5,7 +5,7 @@ Owns the questions; refuses to answer one: `stores.langgraph.sqlite_tables`, `st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from stores.langgraph.collisions import Versions
@@ -82,10 +82,13 @@ class Tables(Protocol):
         """A number that is another when checkpoints were stored."""
         ...
 
-    def prefetch(self, refs: Iterable[Ref], known: Callable[[Ref, int], bool]) -> None:
-        """These checkpoints are about to be asked for: a store far away reads them at once.
+    def read_many(
+        self, refs: Iterable[Ref], known: Callable[[Ref], int | None]
+    ) -> Iterator[tuple[Ref, int, CheckpointRow]]:
+        """A few questions for many checkpoints: their rows as `outlined` gives them, with their stamps, one by one.
 
-        ``known`` says whether a checkpoint with this stamp is remembered, so that only its writes are needed.
+        ``known`` is the stamp under which a checkpoint is remembered: one that still has it is left out. Once the
+        first row is given, the stamps of those left out and the writes of all are at hand.
         """
         ...
 

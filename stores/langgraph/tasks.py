@@ -150,9 +150,11 @@ def _handles(place: Place, task: str, name: str, candidates: Sequence[str]) -> b
 
 def checkpoint_status(tasks: Sequence[Ran], has_child: bool) -> tuple[str, str | None]:
     """How the step that starts at a checkpoint stands, and what is odd about it."""
+    if has_child:
+        return Status.DONE, None
     # A node that Command(goto=…) set off was not due, and may wait or fail all the same.
     found = [task.status for task in tasks if task.due or (task.is_node and task.status != "done")]
-    if has_child or not found:
+    if not found:
         return Status.DONE, None
     if "waiting" in found:
         return Status.WAITING, None

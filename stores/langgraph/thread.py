@@ -89,14 +89,15 @@ class ThreadReading:
     # --- the parts of a header
 
     def _header(self, key: Key, card: Card, ran: tuple[Ran, ...]) -> Header:
-        has_child = self.skeleton is not None and key in self.skeleton.has_child
+        skeleton = self.steps.skeleton
+        has_child = skeleton is not None and key in skeleton.children
         status, odd = tasks.checkpoint_status(ran, has_child)
         if card.outline.problem and not has_child and not ran:
             status = Status.UNFINISHED
         parent = Key(card.parent, key.ns) if card.parent else None
         return Header(
-            ref=Ref(self.thread, key.ns, key.id),
-            parent=Ref(self.thread, key.ns, parent.id) if parent else None,
+            ref=Ref(self.steps.thread, key.ns, key.id),
+            parent=Ref(self.steps.thread, key.ns, parent.id) if parent else None,
             step=self.steps.step_of(key),
             source=card.source,
             created=card.outline.created or ids.time_of(key.id),
@@ -136,13 +137,14 @@ class ThreadReading:
 
     def _misplaced(self, key: Key, parent: Key | None) -> str | None:
         """What is wrong with where a checkpoint hangs."""
-        if self.skeleton is None:
+        skeleton = self.steps.skeleton
+        if skeleton is None:
             return None
-        if key in self.skeleton.circling:
+        if key in skeleton.circling:
             return "its parents go round in a circle"
-        if parent is not None and parent not in self.skeleton.parents:
+        if parent is not None and parent not in skeleton.parents:
             return "its parent is not in the store"
-        if key == self.skeleton.heads.get(key.ns) and key in self.skeleton.has_child:
+        if key == skeleton.heads.get(key.ns) and key in skeleton.children:
             return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
         return None
 
@@ -157,13 +159,12 @@ class ThreadReading:
             return tuple(written)
         if parent is None:
             return ()
-        before = self.steps.card(parent)
-        seen = card.outline.seen
-        by_versions = tuple(node for node, channels in seen.items() if before.outline.seen.get(node) != channels)
-        if card.source != "loop":
-            return by_versions
-        by_writes = tasks.writers(self.steps.ran(parent))
-        return by_writes if by_writes and tasks.UNKNOWN not in by_writes else by_versions or by_writes
+        by_writes = tasks.writers(self.steps.ran(parent)) if card.source == "loop" else ()
+        if by_writes and tasks.UNKNOWN not in by_writes:
+            return by_writes
+        before = self.steps.card(parent).outline.seen
+        by_versions = tuple(node for node, channels in card.outline.seen.items() if before.get(node) != channels)
+        return by_versions or by_writes
 
     # --- the parts of a checkpoint
 

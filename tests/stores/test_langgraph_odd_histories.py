@@ -229,19 +229,51 @@ def test_threads_are_listed_by_their_newest_rows_alone(made: Make, monkeypatch: 
         for step in range(3)
     ]  # fmt: skip
     store = made(*rows)
-    asked: list[str] = []
-    read = SqliteTables.checkpoint
+    asked: list[Ref] = []
+    alone: list[str] = []
+    read_many, read = SqliteTables.read_many, SqliteTables.checkpoint
 
-    def counted(self: SqliteTables, thread: str, key: Any) -> Any:
-        asked.append(thread)
+    def counted(self: SqliteTables, *wanted: Any) -> Any:
+        for found in read_many(self, *wanted):
+            asked.append(found[0])
+            yield found
+
+    def counted_alone(self: SqliteTables, thread: str, key: Any) -> Any:
+        alone.append(thread)
         return read(self, thread, key)
 
-    monkeypatch.setattr(SqliteTables, "checkpoint", counted)
+    monkeypatch.setattr(SqliteTables, "read_many", counted)
+    monkeypatch.setattr(SqliteTables, "checkpoint", counted_alone)
     page = store.threads(limit=2000)
     assert len(page.items) == 1500
     assert {(info.checkpoints, info.step, info.status) for info in page.items} == {(3, 2, Status.UNFINISHED)}
     # Each thread's head, and its parent for who wrote it.
-    assert len(asked) == 2 * 1500
+    assert len(asked) == len(set(asked)) == 2 * 1500
+    assert alone == []
+
+
+def test_pages_of_threads_group_the_table_once_and_again_after_a_write(
+    made: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = made(*(Row(uuid(number), thread=f"thread-{number}") for number in range(9)))
+    grouped: list[int] = []
+    group = SqliteTables._grouped
+
+    def counted(self: SqliteTables) -> Any:
+        found = group(self)
+        grouped.append(len(found))
+        return found
+
+    monkeypatch.setattr(SqliteTables, "_grouped", counted)
+    first = store.threads(limit=4)
+    rest = store.threads(after=first.next, limit=9)
+    assert [info.thread for info in (*first.items, *rest.items)] == [f"thread-{number}" for number in range(8, -1, -1)]
+    assert grouped == [9]
+    with closing(sqlite3.connect(str(store.info.path))) as db, db:
+        db.execute("DELETE FROM checkpoints WHERE thread_id = 'thread-8'")
+        db.execute("UPDATE checkpoints SET thread_id = 'thread-x' WHERE thread_id = 'thread-7'")
+    assert [info.thread for info in store.threads(limit=2).items] == ["thread-x", "thread-6"]
+    assert grouped == [9, 8]
 
 
 def test_metadata_may_be_anything(made: Make) -> None:

@@ -91,6 +91,7 @@ async def slow_thread(
 ) -> AsyncIterator[tuple[TtDebugApp, Pilot[Any], ThreadScreen, Held]]:
     """The demo's long thread in pages of five, of which only the first has come."""
     monkeypatch.setattr(listing, "PAGE", 5)
+    monkeypatch.setattr(listing, "LARGEST_PAGE_OF_A_THREAD", 5)
     monkeypatch.setattr(watch, "PATIENCE", 0)
     files = prepare(tmp_path)
     session = Session.open(str(files.native), read_only=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PAGE = 500
 LARGEST_PAGE = 16_000
+LARGEST_PAGE_OF_A_THREAD = 4_000  # a fraction of a second, after which a reader can be stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         for info in page.items:
             base = info.forked_from or forks.get(info.thread)
             status = owners.status_now(store, info.thread, info.status)
-            yield replace(info, forked_from=base, status=status)
+            known = base == info.forked_from and status == info.status
+            yield info if known else replace(info, forked_from=base, status=status)
         if page.next is None:
             return
         after = page.next
@@ -96,10 +98,12 @@ def newest_headers(store: Store, thread: str) -> Iterator[Header]:
 
 
 def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
-    """Newest first."""
+    """Newest first; they grow, as each has its price however long it is."""
     after: str | None = None
+    limit = PAGE
     while True:
-        page = store.headers(thread, after=after, limit=PAGE)
+        page = store.headers(thread, after=after, limit=limit)
+        limit = min(2 * limit, LARGEST_PAGE_OF_A_THREAD)
         yield page
         if page.next is None:
             return
