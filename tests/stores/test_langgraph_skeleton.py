@@ -1,0 +1,50 @@
+"""The order of a thread's checkpoints, against the plain way to find it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stores.langgraph.skeleton import Key, build
+
+NAMES = st.sampled_from("abcdefghij")
+ROWS = st.dictionaries(st.tuples(st.sampled_from(["", "sub"]), NAMES), st.none() | NAMES, max_size=16)
+
+
+def circles(parents: dict[Key, str | None]) -> set[Key]:
+    """Those that a walk along parents comes back to."""
+    found = set()
+    for start in parents:
+        at, steps = start, 0
+        while steps <= len(parents) and at in parents and (parent := parents[at]) is not None:
+            at, steps = Key(parent, at.ns), steps + 1
+            if at == start:
+                found.add(start)
+                break
+    return found
+
+
+def plain_order(parents: dict[Key, str | None]) -> list[Key]:
+    """Again and again the newest of those whose children are all listed; what lies on a circle last."""
+    left = sorted(parents, reverse=True)
+    found: list[Key] = []
+    while left:
+        waited_for = {Key(parent, key.ns) for key in left if (parent := parents[key]) is not None}
+        free = next((key for key in left if key not in waited_for), None)
+        if free is None:
+            return found + left
+        left.remove(free)
+        found.append(free)
+    return found
+
+
+@given(ROWS)
+def test_children_come_first_and_else_the_newest(rows: dict[tuple[str, str], str | None]) -> None:
+    parents = {Key(id, ns): parent for (ns, id), parent in rows.items()}
+    built = build((ns, id, parent) for (ns, id), parent in rows.items())
+    assert list(built.order) == plain_order(parents)
+    assert built.circling == circles(parents)
+    assert built.parents == parents
+    assert {(child, key.ns) for key, children in built.children.items() for child in children} == {
+        (key, key.ns) for key, parent in parents.items() if parent is not None
+    }
