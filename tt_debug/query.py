@@ -5,15 +5,17 @@ Owns compiling and asking once; which states are asked is up to the caller.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stores.model import Value
+from stores.model import Path, Value
 from tt_debug.errors import UsageError
 from tt_debug.values import plain
 
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CARET = re.compile(r"\n\s*\^\s*$")  # points into the line above it, which one line cannot show
 
 
@@ -45,6 +47,17 @@ def compile_expr(text: str) -> Expression:
         raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
     except RecursionError:
         raise UsageError("the expression is nested too deeply") from None
+
+
+def expression_of(path: Path) -> str:
+    """The expression that answers with the value at ``path``."""
+    found = ""
+    for step in path:
+        if isinstance(step, int):
+            found += f"[{step}]"
+        else:
+            found += ("." if found else "") + (step if _BARE.fullmatch(step) else json.dumps(step))
+    return found
 
 
 def _hint(text: str) -> str:

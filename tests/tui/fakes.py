@@ -53,6 +53,23 @@ class FakeMarks:
         return self.kept.pop(ref, None) is not None
 
 
+class FakeWatches:
+    """Watched expressions in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, list[str]] = {}
+
+    def of(self, thread: str) -> tuple[str, ...]:
+        return tuple(self.kept.get(thread, ()))
+
+    def add(self, thread: str, expression: str) -> None:
+        self.kept.setdefault(thread, []).append(expression)
+
+    def drop(self, thread: str, expression: str) -> bool:
+        self.kept[thread].remove(expression)
+        return True
+
+
 @dataclass
 class FakeSession:
     """Just enough of `tt_debug.session.session.Session`; every call is noted in ``calls``."""
@@ -65,6 +82,7 @@ class FakeSession:
     calls: list[tuple[str, Any]] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     marks: FakeMarks = field(default_factory=FakeMarks)
+    watches: FakeWatches = field(default_factory=FakeWatches)
     closed: bool = False
 
     @property

@@ -32,7 +32,7 @@ from stores.model import (
 )
 from stores.runs import Approval, Run, StepRecord
 from stores.supervision import Breakpoint
-from tests.tui.fakes import FakeMarks
+from tests.tui.fakes import FakeMarks, FakeWatches
 from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
 from tt_debug.session.executor import Chapter
@@ -71,6 +71,7 @@ class TripSession:
         self.operations = self
         self.breaks: list[Breakpoint] = []
         self.marks = FakeMarks()
+        self.watches = FakeWatches()
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:

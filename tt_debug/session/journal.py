@@ -1,5 +1,5 @@
 """What we know about a store that is not ours, in a file of our own: lineage of forks, answers, graphs that ran,
-bookmarks.
+bookmarks, watches.
 
 Lies under `stores.places.state_folder()`, named by the store's id; made at the first write, never by looking.
 """
@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS graphs(thread TEXT PRIMARY KEY, fingerprint TEXT NOT 
 CREATE TABLE IF NOT EXISTS marks(
   thread TEXT NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, note TEXT NOT NULL, at TEXT NOT NULL,
   PRIMARY KEY (thread, ns, id), UNIQUE (thread, name));
+CREATE TABLE IF NOT EXISTS watches(
+  thread TEXT NOT NULL, expression TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, expression));
 """
 
 
@@ -142,6 +144,22 @@ class Journal:
         """Whether the checkpoint had a bookmark, which is gone now."""
         with self._writing() as db:
             return db.execute("DELETE FROM marks WHERE (thread, ns, id) = (?, ?, ?)", ref).rowcount > 0
+
+    def watches(self, thread: str) -> tuple[str, ...]:
+        """The expressions that are watched on a thread, the oldest first."""
+        rows = self._read("SELECT expression FROM watches WHERE thread = ? ORDER BY at, rowid", (thread,))
+        return tuple(row[0] for row in rows)
+
+    def put_watch(self, thread: str, expression: str) -> None:
+        """Watch an expression on a thread."""
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO watches VALUES (?, ?, ?)", (thread, expression, _now()))
+
+    def drop_watch(self, thread: str, expression: str) -> bool:
+        """Whether it was watched; it is not any more."""
+        with self._writing() as db:
+            which = (thread, expression)
+            return db.execute("DELETE FROM watches WHERE (thread, expression) = (?, ?)", which).rowcount > 0
 
     def _read(self, sql: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
         if not self._path.exists():

@@ -29,6 +29,7 @@ from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.session.watches import Watches
 
 
 class Session:
@@ -46,6 +47,8 @@ class Session:
         """The records of our own executor: effects, and how a state came about."""
         self.marks = Marks(journal)
         """The bookmarks."""
+        self.watches = Watches(journal)
+        """The watched expressions."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 

@@ -72,6 +72,17 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         rank=44,
     ),
     Action(
+        "watch",
+        "Watch…",
+        ("w",),
+        "Watch the value under the cursor, or an expression, over the whole line; on a watch: no more.",
+        ("thread",),
+        Safety.NOTE,
+        "tt-debug find STORE REF EXPR --changes",
+        "watch",
+        43,
+    ),
+    Action(
         "nav.head",
         "To the head",
         ("0",),

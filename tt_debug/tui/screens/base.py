@@ -29,6 +29,8 @@ MIN_WIDTH = 60
 MIN_HEIGHT = 12
 NARROW = 100
 """Cells below which there is one column, and borders are rules."""
+ULTRA = 160
+"""Cells from which on there are three columns."""
 
 
 class BaseScreen(StoreTrouble):
@@ -51,7 +53,7 @@ class BaseScreen(StoreTrouble):
     """Whether a run that was started on this screen is active."""
 
     BINDINGS = [Binding("escape", "escape", "Close", show=False)]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide"), (160, "-ultra")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide"), (ULTRA, "-ultra")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
     ALLOW_IN_MAXIMIZED_VIEW = "TitleBar, Timeline, KeyBar"
 

@@ -19,6 +19,7 @@ from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.thread_details import Details
 from tt_debug.tui.screens.thread_following import ThreadFollowing
+from tt_debug.tui.screens.thread_parts import side_width
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.timeline import Timeline
 from tt_debug.tui.widgets.title_bar import Title
@@ -32,8 +33,8 @@ TABS: Final = (
     ("live", "7 Live"),
     ("effects", "8 Effects"),
     ("log", "9 Log"),
+    ("watches", "w Watch"),
 )
-
 
 COMPARED: Final = 28
 """Cells that the two sides of a comparison take beside the tabs."""
@@ -155,8 +156,8 @@ class ThreadPanels(ThreadFollowing):
     def _fitting(self, there: Sequence[tuple[str, str]], active: str) -> dict[str, str]:
         """The tabs' titles, from the right only their numbers where they would not fit."""
         texts = dict(there)
-        # Before the first layout nothing has a width.
-        room = max(view.outer_size.width for view in self.views) - 4 or self.size.width
+        # Not the panel's own width: a screen below a dialog is not laid out when the terminal changes.
+        room = side_width(self.size.width) - 4
         room -= COMPARED if active == "diff" else 0
         for name, title in reversed(there):
             if name != active and sum(len(text) + 2 for text in texts.values()) > room:

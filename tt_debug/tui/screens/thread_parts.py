@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from textual.message import Message
 
 from stores.model import Ref
+from tt_debug.tui.screens.base import NARROW, ULTRA
 from tt_debug.tui.screens.thread_details import Details, RowFacts
 from tt_debug.tui.screens.thread_reading import Reading
 from tt_debug.tui.watch import Watch
@@ -17,7 +18,15 @@ from tt_debug.tui.widgets.meta_view import MetaView
 from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.state_view import StateView
 from tt_debug.tui.widgets.story_view import StoryView
+from tt_debug.tui.widgets.watches_view import WatchesView
 from tt_debug.tui.widgets.writes_view import WritesView
+
+
+def side_width(width: int) -> int:
+    """Cells of a panel beside or below the graph, by the shares of the style sheet."""
+    if width < NARROW:
+        return width
+    return round(width * 0.55) if width < ULTRA else round(width * 0.67 / 2)
 
 
 class ThreadRead(Message):
@@ -76,11 +85,12 @@ class TabViews:
         self.effects = StoryView("no effect is on record on this line", id="effects")
         self.log = StoryView("nothing is known of how this came about", id="log")
         self.diff = DiffView(id="diff")
+        self.watches = WatchesView(id="watches")
 
     def __iter__(self) -> Iterator[PieceView]:
         """In the order they stand in, with room for two the diff below or right of the other."""
         told = (self.live, self.effects, self.log)
-        return iter((self.state, self.messages, self.writes, self.meta, *told, self.diff))
+        return iter((self.state, self.messages, self.writes, self.meta, *told, self.diff, self.watches))
 
     def named(self, name: str) -> PieceView:
         """The panel of that id."""
