@@ -78,7 +78,7 @@ class BreakOptions(Target):
 @writing_options
 @gathered(BreakOptions)
 def break_(front: Front, options: BreakOptions) -> ExitCode:
-    """Breakpoints of a store: set one, clear some, or list them.
+    """Set, list and clear breakpoints, where runs stop.
 
     A run that meets one is paused durably, and goes on with resume; a crash forgets none.
     """
