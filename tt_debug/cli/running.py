@@ -279,7 +279,7 @@ class ReplayOptions(RunTarget):
 @running_options
 @gathered(ReplayOptions)
 def replay(front: Front, options: ReplayOptions) -> ExitCode:
-    """Run again from a checkpoint: from the record, or live on a new thread."""
+    """Run again from a checkpoint: by the record, or live."""
     if options.step and options.until:
         raise UsageError("--step and --until exclude each other")
     if options.mode in ("recorded", "verify") and (options.to or options.until or options.step or options.allow):
