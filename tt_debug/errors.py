@@ -54,5 +54,16 @@ class GraphChanged(DefinitionChanged):
     """A LangGraph graph is not what it was when it last ran the thread; it may run all the same, once agreed to."""
 
 
+class Untrusted(DebuggerError):
+    """Stored bytes name what LangGraph would import or call and the user's graph has not imported (exit 4).
+
+    ``names`` are as in the bytes, "pickle" for pickled ones.
+    """
+
+    def __init__(self, message: str, names: tuple[str, ...], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.names = names
+
+
 class ChildFailed(DebuggerError):
     """The child process of a run could not start or broke its protocol; the message has its last words (exit 1)."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import ormsgpack
 import pytest
 
 from tests.cli.shell import Shell
@@ -86,3 +89,21 @@ def test_a_changed_graph_exits_4_with_its_differences(shell: Shell, tmp_path: Pa
     assert "  node sweep is new" in refused.stderr
     assert "--accept-graph" in refused.stderr
     shell(*changed, "--accept-graph")
+
+
+def test_a_name_in_a_row_exits_4_with_how_to_trust_it(shell: Shell, tmp_path: Path) -> None:
+    path = started(tmp_path / "t.sqlite", "steered:builder", value={"mood": "good"}, interrupt_before=["look"])
+    value = ormsgpack.packb(ormsgpack.Ext(0, ormsgpack.packb(["os", "mkdir", str(tmp_path / "CANARY")])))
+    with closing(sqlite3.connect(path)) as db, db:
+        names = "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value"
+        newest = "SELECT 't', '', MAX(checkpoint_id), 'task', 0, 'log', 'msgpack', ? FROM checkpoints"
+        db.execute(f"INSERT INTO writes ({names}) {newest}", (value,))
+    asked = shell("resume", path, "t", "--graph", GRAPH, code=6)
+    assert "note          will be refused: the stored state names os.mkdir" in asked.stdout
+    for command in (("resume", path, "t"), ("replay", path, "t@0"), ("edit", path, "t", "--as-node", "look")):
+        refused = shell(*command, "--graph", GRAPH, "--yes", code=4)
+        assert "in thread 't' holds os.mkdir, and nothing is built but values" in refused.stderr
+        assert "--trust os.mkdir" in refused.stderr
+    assert not (tmp_path / "CANARY").exists()
+    shell("resume", path, "t", "--graph", GRAPH, "--yes", "--trust", "os.mkdir")
+    assert (tmp_path / "CANARY").exists()

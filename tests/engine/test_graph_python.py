@@ -106,7 +106,8 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
 
 
 @pytest.mark.parametrize(
-    "name", ["graph_driver", "graph_standing", "graph_saver", "graph_memory", "graph_target", "events_pipe"]
+    "name",
+    ["graph_driver", "graph_standing", "graph_guard", "graph_saver", "graph_memory", "graph_target", "events_pipe"],
 )
 def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> None:
     """Python 3.9's syntax; imports of the standard library, of its neighbours, and deferred ones of LangGraph and of
@@ -118,4 +119,4 @@ def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> Non
             imported |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             imported.add("." * node.level or str(node.module).partition(".")[0])
-    assert imported - sys.stdlib_module_names <= {".", "langgraph", "aiosqlite", "psycopg", "xxhash"}
+    assert imported - sys.stdlib_module_names <= {".", "langgraph", "langchain_core", "aiosqlite", "psycopg", "xxhash"}

@@ -101,7 +101,7 @@ def test_a_plan_names_what_runs_and_not_what_has_finished(tmp_path: Path) -> Non
     assert replayed.nodes == ("approve", "audit")
 
 
-def test_a_plan_names_what_langgraph_imports_to_read_the_state(tmp_path: Path) -> None:
+def test_a_plan_names_what_a_run_would_be_refused_for(tmp_path: Path) -> None:
     state = {"x": ext(0, "os", "mkdir", str(tmp_path / "no")), "when": ext(0, "decimal", "Decimal", "1"), "n": 1}
     rows = [
         Row(uuid(1), None, state, next=["a"]),
@@ -110,6 +110,9 @@ def test_a_plan_names_what_langgraph_imports_to_read_the_state(tmp_path: Path) -
     path = handmade(tmp_path / "q.sqlite", rows, [Wrote(uuid(1), "task", "y", ext(2, "ghost", "Rec", {"v": 1}))])
     session = Session.open(str(path), graph=GraphTarget("agent:graph"))
     plan = session.plan(RunRequest("resume", session.resolve("t")))
-    assert "LangGraph imports and calls what the stored state names: os.mkdir, ghost.Rec" in plan.notes
+    assert plan.notes == (
+        "will be refused: the stored state names os.mkdir, no class of plain values",
+        "refused unless the graph imports ghost.Rec, which the stored state names",
+    )
     assert session.plan(RunRequest("resume", session.resolve("plain"))).notes == ()
     assert not (tmp_path / "no").exists()

@@ -57,6 +57,7 @@ CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (store.Busy, ExitCode.CONFLICT),
     (debugger.NotAHead, ExitCode.CONFLICT),
     (debugger.DefinitionChanged, ExitCode.CONFLICT),
+    (debugger.Untrusted, ExitCode.CONFLICT),
     (debugger.WaitingForAnswer, ExitCode.WAITING),
     (debugger.ChildFailed, ExitCode.RUN_FAILED),
     (debugger.DebuggerError, ExitCode.NOT_FOUND),

@@ -9,7 +9,7 @@ import functools
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -112,6 +112,7 @@ class RunTarget(Target):
     config: Value = None
     env_file: Path | None = None
     python: str | None = None
+    trust: tuple[str, ...] = ()
     yes: bool = False
     reveal: bool = False
     accept_graph: bool = False
@@ -122,20 +123,21 @@ class RunTarget(Target):
 
     def graph_target(self) -> GraphTarget | None:
         """The user's graph, None for a workflow. Raises UsageError."""
-        return graph_target(self.graph, self.workflow, GraphTarget("", self.config or {}, self.env_file, self.python))
+        how = GraphTarget("", self.config or {}, self.env_file, self.python, trust=self.trust)
+        return graph_target(self.graph, self.workflow, how)
 
 
 def graph_target(graph: str | None, workflow: Path | None, how: GraphTarget) -> GraphTarget | None:
     """``how`` with the graph's name and the folder it is looked up from. Raises UsageError."""
     if graph is None:
-        if how.config or how.env_file or how.python:
-            raise UsageError("--config, --env-file and --python say how to run a --graph, and there is none")
+        if how.config or how.env_file or how.python or how.trust:
+            raise UsageError("--config, --env-file, --python and --trust say how to run a --graph, and there is none")
         return None
     if workflow is not None:
         raise UsageError(
             "--graph and --workflow exclude each other", hint="a LangGraph store takes --graph, ours --workflow"
         )
-    return GraphTarget(graph, how.config, how.env_file, how.python, Path.cwd())
+    return replace(how, graph=graph, folder=Path.cwd())
 
 
 def gathered(kind: Callable[..., T]) -> Callable[[Callable[[Front, T], ExitCode]], Callable[..., ExitCode]]:
@@ -180,6 +182,12 @@ graph_options = together(
     ),
     click.option("--env-file", type=FILE, metavar="FILE", help="For --graph: variables for its process."),
     click.option("--python", metavar="PATH", help="For --graph: the interpreter of the agent's own environment."),
+    click.option(
+        "--trust",
+        multiple=True,
+        metavar="NAME",
+        help="For --graph: build stored values of module.Class, though the graph has not imported it; or read pickle.",
+    ),
 )
 accepting_option = click.option(
     "--accept-graph", is_flag=True, help="For --graph: run it although it has changed since it last ran the thread."

@@ -34,7 +34,15 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output
 from tt_debug.cli.runner import Runner
-from tt_debug.errors import ChildFailed, DebuggerError, DefinitionChanged, NotAHead, UsageError, WaitingForAnswer
+from tt_debug.errors import (
+    ChildFailed,
+    DebuggerError,
+    DefinitionChanged,
+    NotAHead,
+    Untrusted,
+    UsageError,
+    WaitingForAnswer,
+)
 from tt_debug.session.plans import RunPlan, RunRequest
 
 if TYPE_CHECKING:
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 
 NAMED_IN_PLAN = 8
 # What one thread of a batch may be refused with while the others run.
-REFUSALS = (Conflict, ChildFailed, DefinitionChanged, NotAHead, WaitingForAnswer)
+REFUSALS = (Conflict, ChildFailed, DefinitionChanged, NotAHead, Untrusted, WaitingForAnswer)
 # The worst end of a batch is its exit code: the first of these that any run had.
 WORST_FIRST = (ExitCode.INTERRUPTED, ExitCode.RUN_FAILED, ExitCode.CONFLICT, ExitCode.WAITING)
 

@@ -25,7 +25,7 @@ from stores.postgres_address import address_of, is_postgres
 from tt_debug.engine.child import ChildExit, run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.worker import RunEnd
-from tt_debug.errors import ChildFailed, DefinitionChanged, GraphChanged, UsageError
+from tt_debug.errors import ChildFailed, DefinitionChanged, GraphChanged, Untrusted, UsageError
 
 _DRIVER: Final = Path(__file__).with_name("graph_driver.py")
 _LAST_LINES: Final = 5  # of what the child printed, in an error
@@ -44,6 +44,8 @@ class Target(Protocol):
     def python(self) -> str | None: ...
     @property
     def folder(self) -> Path | None: ...
+    @property
+    def trust(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,11 @@ class GraphEnd(RunEnd):
 def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
     """Import the graph in a child process and look at the thread with it; nothing is run or written.
 
-    Raises UsageError for a target that cannot be found, NotFound for the thread, ChildFailed for the rest.
+    Raises UsageError for a target that cannot be found, NotFound for the thread, Untrusted where LangGraph would build
+    what the graph has not imported, ChildFailed for the rest.
     """
     facts: list[dict[str, Value]] = []
-    drive({"do": "describe", **common(target, store_path, thread)}, target, facts.append)
+    drive({"do": "describe", "base": None, **common(target, store_path, thread)}, target, facts.append)
     found = next((line for line in facts if line["event"] == "facts"), None)
     if found is None:
         raise ChildFailed("the driver process told nothing about the graph")
@@ -123,12 +126,27 @@ def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
     )
 
 
+def check_graph(target: Target, store_path: str, base: Ref) -> Mapping[str, Value]:
+    """The graph's fingerprint, once LangGraph could read checkpoint ``base``, of the root; nothing is run or written.
+
+    Raises as `describe_graph`, and Untrusted.
+    """
+    facts: list[dict[str, Value]] = []
+    drive({"do": "describe", "base": base.id, **common(target, store_path, base.thread)}, target, facts.append)
+    found = next((line for line in facts if line["event"] == "facts"), None)
+    if found is None:
+        raise ChildFailed("the driver process told nothing about the graph")
+    known: Mapping[str, Value] = found["fingerprint"]
+    return known
+
+
 def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> GraphEnd:
     """Run it to its end in a child process; ``on_event`` is called on this thread.
 
     A node that fails is an end too. Raises Conflict when another run of ours drives the thread or its head is not
     ``job.head``, DefinitionChanged when the graph lacks a node that would run next, GraphChanged when it is not
-    the known one, NotFound, UsageError, and ChildFailed with its last words.
+    the known one, Untrusted where its rows name more than the graph has imported, NotFound, UsageError, and ChildFailed
+    with its last words.
     """
     ended: list[GraphEnd] = []
     told: dict[str, dict[str, Value]] = {"graph": {}, "stored": {}}
@@ -198,6 +216,7 @@ def common(target: Target, store_path: str, thread: str) -> dict[str, Value]:
         "config": dict(target.config),
         "store": _for_driver(store_path),
         "thread": thread,
+        "trust": list(target.trust),
     }
 
 
@@ -250,6 +269,8 @@ def _refusal(line: Mapping[str, Value], end: ChildExit) -> Exception:
             return DefinitionChanged(text, tuple(line["names"]), hint=hint)
         case "graph":
             return GraphChanged(text, tuple(line["names"]), hint=hint)
+        case "untrusted":
+            return Untrusted(text, tuple(line["names"]), hint=hint)
         case "import":
             return ChildFailed(f"{text}{_quoted(end)}", hint=hint)
     return ChildFailed(text, hint=hint)

@@ -34,9 +34,10 @@ if __name__ == "__main__":
 
 from .events_pipe import Tell, open_events
 from .graph_fingerprint import differences, fingerprint
+from .graph_guard import Guard
 from .graph_lock import running_alone
 from .graph_saver import alone_in_postgres, writing, writing_async
-from .graph_standing import Standing, as_graph, async_only, require_langgraph
+from .graph_standing import Standing, as_graph, async_only, facts, require_langgraph
 from .graph_target import Refused, load, prepare, produce
 from .graph_update import update
 
@@ -49,12 +50,16 @@ class Run:
 
     def __init__(self, job: Mapping[str, Any], tell: Tell, graph: Any, release: str, stop: threading.Event) -> None:
         self.job, self.graph, self.release = job, graph, release
-        self.before = Standing(graph, job["store"], job["thread"])
+        self.guard = Guard(job["trust"])
+        self.before = self._standing()
         self.driven = False
         self._tell, self._stop = tell, stop
         self._open: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, start
         self._steps: dict[str, tuple[str, int, float]] = {}  # task id -> node, step, milliseconds it took
         self._stored: list[str] = []  # the checkpoints that are this run's own
+
+    def _standing(self) -> Standing:
+        return Standing(self.graph, self.job["store"], self.job["thread"], self.guard)
 
     def tell(self, kind: str, **fields: Any) -> None:
         at = datetime.now(timezone.utc).isoformat()  # noqa: UP017 - Python 3.9
@@ -100,7 +105,7 @@ class Run:
 
     def end(self, error: str | None) -> None:
         """Tell what is unfinished, then how the run ended."""
-        after, stopped = Standing(self.graph, self.job["store"], self.job["thread"]), self._stop.is_set()
+        after, stopped = self._standing(), self._stop.is_set()
         self._finish(after.head, after.next)
         if error is not None:
             for task in list(self._open):
@@ -227,7 +232,7 @@ def run_sync(run: Run) -> None:
     with told(run):
         if nothing_to_run(run):
             return
-        with writing(run.graph, run.job["store"]) as twin:
+        with writing(run.graph, run.job["store"], run.guard) as twin:
             run.driven = True
             with contextlib.closing(twin.stream(given, **how)) as stream:
                 for chunk in stream:
@@ -241,7 +246,7 @@ async def run_async(run: Run) -> None:
     with told(run):
         if nothing_to_run(run):
             return
-        async with writing_async(run.graph, run.job["store"]) as twin:
+        async with writing_async(run.graph, run.job["store"], run.guard) as twin:
             run.driven = True
             stream = twin.astream(given, **how)
             try:
@@ -319,11 +324,8 @@ class Driver:
             yield run
 
     def _describe(self, graph: Any) -> None:
-        there = Standing(graph, self._job["store"], self._job["thread"])
-        nodes = [node for node in graph.nodes if not node.startswith("__")]
-        facts: dict[str, Any] = {"nodes": nodes, "next": there.next, "questions": there.questions, "lost": there.lost}
-        facts["fingerprint"] = fingerprint(graph)
-        self._tell({"event": "facts", "release": self._release, "head": there.head, "step": there.step, **facts})
+        known = {"release": self._release, "fingerprint": fingerprint(graph)}
+        self._tell({"event": "facts", **known, **facts(graph, self._job, Guard(self._job["trust"]))})
 
 
 def main() -> None:

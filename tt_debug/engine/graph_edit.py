@@ -47,7 +47,7 @@ def update_graph(job: UpdateJob, *, save: bool) -> Updated:
     """Make the update in a child process: in memory only, or to ``save`` it where ``base`` is the thread's head.
 
     Runs the graph's reducers and branches, and none of its nodes. Raises Invalid for a value that cannot be stored,
-    Conflict when the thread has moved on or is being run, UsageError, NotFound, ChildFailed.
+    Conflict when the thread has moved on or is being run, Untrusted, UsageError, NotFound, ChildFailed.
     """
     found: list[dict[str, Value]] = []
     packed = {

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Union
 
+from .graph_guard import Guard
 from .graph_target import Refused
 
 Store = Union[str, Mapping[str, str]]  # noqa: UP007 - Python 3.9
@@ -52,19 +53,19 @@ class SameJournal(sqlite3.Connection):
         return super().executescript(_JOURNAL.sub("", script))
 
 
-def with_saver(graph: Any, saver_class: Any, connection: Any) -> Any:
-    """A copy of the graph on our saver, which reads and writes values as the graph's own one does."""
+def with_saver(graph: Any, saver_class: Any, connection: Any, guard: Guard) -> Any:
+    """A copy of the graph on our saver, which writes values as the graph's own one does, and reads them under guard."""
     saver = saver_class(connection, serde=getattr(graph.checkpointer, "serde", None))
     twin = copy.copy(graph)
-    twin.checkpointer = getattr(graph, "_apply_checkpointer_allowlist", lambda same: same)(saver)
+    twin.checkpointer = guard.over(getattr(graph, "_apply_checkpointer_allowlist", lambda same: same)(saver))
     return twin
 
 
 @contextlib.contextmanager
-def reading(graph: Any, store: Store) -> Iterator[Any]:
+def reading(graph: Any, store: Store, guard: Guard) -> Iterator[Any]:
     """The graph over a connection that cannot write; where no log lies beside the file nothing is made there either."""
     if not isinstance(store, str):
-        with _reading_postgres(graph, store) as twin:
+        with _reading_postgres(graph, store, guard) as twin:
             yield twin
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
@@ -77,7 +78,7 @@ def reading(graph: Any, store: Store) -> Iterator[Any]:
     except sqlite3.Error as error:
         raise Refused("thread", f"cannot read {store}: {error}") from None
     with contextlib.closing(connection):
-        twin = with_saver(graph, SqliteSaver, connection)
+        twin = with_saver(graph, SqliteSaver, connection, guard)
         twin.checkpointer.is_setup = True  # the saver's own set-up would change the file
         if hasattr(twin.checkpointer, "_has_task_path"):
             twin.checkpointer._has_task_path = _PATH in columns
@@ -85,30 +86,30 @@ def reading(graph: Any, store: Store) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def writing(graph: Any, store: Store) -> Iterator[Any]:
+def writing(graph: Any, store: Store, guard: Guard) -> Iterator[Any]:
     """The graph on the store itself."""
     if not isinstance(store, str):
         from langgraph.checkpoint.postgres import PostgresSaver
 
         with _postgres(store) as connection:
-            yield with_saver(graph, PostgresSaver, connection)
+            yield with_saver(graph, PostgresSaver, connection, guard)
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     connection = sqlite3.connect(store, check_same_thread=False, timeout=_BUSY, factory=SameJournal)
     with contextlib.closing(connection):
-        yield with_saver(graph, SqliteSaver, connection)
+        yield with_saver(graph, SqliteSaver, connection, guard)
 
 
 @contextlib.asynccontextmanager
-async def writing_async(graph: Any, store: Store) -> AsyncIterator[Any]:
+async def writing_async(graph: Any, store: Store, guard: Guard) -> AsyncIterator[Any]:
     """The same where something has to be awaited."""
     if not isinstance(store, str):
         import psycopg
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
         async with await psycopg.AsyncConnection.connect(**_how(store)) as connection:
-            yield with_saver(graph, AsyncPostgresSaver, connection)
+            yield with_saver(graph, AsyncPostgresSaver, connection, guard)
         return
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -116,7 +117,7 @@ async def writing_async(graph: Any, store: Store) -> AsyncIterator[Any]:
     async with aiosqlite.connect(store, timeout=_BUSY, factory=SameJournal) as connection:
         if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
             vars(connection)["is_alive"] = lambda: True
-        yield with_saver(graph, AsyncSqliteSaver, connection)
+        yield with_saver(graph, AsyncSqliteSaver, connection, guard)
 
 
 def rows(saver: Any, question: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -147,7 +148,7 @@ def alone_in_postgres(store: Store, thread: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _reading_postgres(graph: Any, store: Mapping[str, str]) -> Iterator[Any]:
+def _reading_postgres(graph: Any, store: Mapping[str, str], guard: Guard) -> Iterator[Any]:
     from langgraph.checkpoint.postgres import PostgresSaver
 
     with _postgres(store, "-c default_transaction_read_only=on") as connection:
@@ -156,7 +157,7 @@ def _reading_postgres(graph: Any, store: Mapping[str, str]) -> Iterator[Any]:
         if _PATH in PostgresSaver.SELECT_SQL and _PATH not in columns:
             text = f"this release of LangGraph writes a column {_PATH} that {store['shown']} does not have"
             raise Refused("thread", text, "take the release that wrote the thread, or let its application set it up")
-        yield with_saver(graph, PostgresSaver, connection)
+        yield with_saver(graph, PostgresSaver, connection, guard)
 
 
 @contextlib.contextmanager

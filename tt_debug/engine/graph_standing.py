@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .events_pipe import plain
+from .graph_guard import Guard
 from .graph_memory import Memories
-from .graph_saver import Store, package_of, reading, require_saver, shown
+from .graph_saver import Store, package_of, reading, require_saver, rows, shown
 from .graph_target import Refused, import_failed
 
 _PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
@@ -87,9 +88,11 @@ def _has(part: Any, name: str) -> bool:
 class Standing:
     """A thread at its newest checkpoint, as the graph's own runtime sees it."""
 
-    def __init__(self, graph: Any, store: Store, thread: str) -> None:
+    def __init__(self, graph: Any, store: Store, thread: str, guard: Guard) -> None:
         config = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-        with reading(graph, store) as twin:
+        with reading(graph, store, guard) as twin:
+            for place in _read_next(twin.checkpointer, thread):
+                survey(guard, twin.checkpointer, thread, *place)
             stored = twin.checkpointer.get_tuple(config)
             if stored is None:
                 raise Refused("thread", f"{shown(store)} has no thread {thread!r}")
@@ -97,6 +100,8 @@ class Standing:
                 state = twin.get_state(config, subgraphs=True)
                 self.lost = sorted(_lost(twin, twin.checkpointer, stored, state))
                 self.memories = Memories(twin.checkpointer, stored, state)
+            except Refused:
+                raise
             except Exception as error:  # noqa: BLE001 - the boundary to user code, and to a release older than the file
                 raise import_failed(f"reading thread {thread!r} with this graph", error) from None
         self.head: str = stored.checkpoint["id"]
@@ -106,6 +111,35 @@ class Standing:
         self.next = [task.name for task in open_tasks] or list(state.next)
         self.questions = [question for task in open_tasks for question in _questions(task)]
         self.asking = bool(open_tasks) and all(task.interrupts for task in open_tasks)
+
+
+def facts(graph: Any, job: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
+    """Where the job's thread stands; or nothing but that its checkpoint ``base`` can be read, where there is one."""
+    store, thread = job["store"], job["thread"]
+    if job["base"] is not None:
+        with reading(graph, store, guard) as twin:
+            survey(guard, twin.checkpointer, thread, "", job["base"])
+        return {}
+    there = Standing(graph, store, thread, guard)
+    nodes = [node for node in graph.nodes if not node.startswith("__")]
+    found = {"nodes": nodes, "next": there.next, "questions": there.questions, "lost": there.lost}
+    return {**found, "head": there.head, "step": there.step}
+
+
+def survey(guard: Guard, saver: Any, thread: str, ns: str, checkpoint: str) -> None:
+    """Read a checkpoint and its writes. Raises Refused with all that may not be built of them."""
+    at = {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint}}
+    where = f"checkpoint {checkpoint}{f' of {ns}' if ns else ''} in thread {thread!r}"
+    guard.survey(lambda: saver.get_tuple(at), where)
+
+
+def _read_next(saver: Any, thread: str) -> Iterator[tuple[str, str]]:
+    """The checkpoints that a run starts from: the head, what its open subgraphs stored since, and memories."""
+    newest = "SELECT checkpoint_ns, MAX(checkpoint_id) AS newest FROM checkpoints WHERE thread_id = ? GROUP BY 1"
+    found = dict(rows(saver, newest, thread))
+    for ns, checkpoint in found.items():
+        if ":" not in ns.rpartition("|")[2] or checkpoint > found.get("", ""):
+            yield ns, checkpoint
 
 
 def _questions(task: Any) -> Iterator[dict[str, Any]]:

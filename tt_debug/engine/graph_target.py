@@ -20,7 +20,10 @@ from typing import Any
 
 
 class Refused(Exception):
-    """Why nothing is run. ``kind`` is usage, missing, import, thread, conflict or changed; ``names`` are nodes."""
+    """Why nothing is run. ``kind`` is usage, missing, import, thread, conflict, changed, graph or untrusted.
+
+    ``names`` are the nodes, differences or stored values that it is about.
+    """
 
     def __init__(self, kind: str, text: str, hint: str = "", names: tuple[str, ...] = ()) -> None:
         super().__init__(text)
@@ -194,8 +197,15 @@ def _attribute(module: Any, where: str, attr: str) -> Any:
         missing = f"{where} has no {attr!r}" if attr else f"{where}: which graph of it? Name it as {where}:NAME"
         raise Refused("usage", missing, hint) from None
     # Classes of a script that was run directly are stored as __main__.Name; that name must find them here.
-    vars(sys.modules["__main__"])["__getattr__"] = lambda name: getattr(module, name)
+    vars(sys.modules["__main__"])["__getattr__"] = lambda name: _defined(module, name)
     return found
+
+
+def _defined(module: Any, name: str) -> Any:
+    """As for a stored name: a lazy module is not asked for it."""
+    if name in vars(module):
+        return vars(module)[name]
+    raise AttributeError(name)
 
 
 # --- factories

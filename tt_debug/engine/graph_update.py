@@ -12,7 +12,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from .events_pipe import Tell, plain
+from .graph_guard import Guard
 from .graph_saver import reading, with_saver, writing_async
+from .graph_standing import survey
 from .graph_target import Refused, import_failed
 
 _END = "__end__"
@@ -25,9 +27,11 @@ async def update(job: Mapping[str, Any], tell: Tell, graph: Any) -> None:
         named = ", ".join(name for name in graph.nodes if not name.startswith("__"))
         raise Refused("usage", f"this graph has no node {node!r}", f"it has: {named}")
     config = {"configurable": {**_own(job), "thread_id": job["thread"], "checkpoint_ns": ""}}
-    place = _saved if job["save"] else _in_memory
+    guard, place = Guard(job["trust"]), _saved if job["save"] else _in_memory
     try:
-        async with place(job, graph, config) as twin:
+        with reading(graph, job["store"], guard) as reader:
+            survey(guard, reader.checkpointer, job["thread"], "", job["base"])
+        async with place(job, graph, config, guard) as twin:
             base = await twin.aget_state(_at(config, job["base"]))
             given = _values(job, twin)
             made = await twin.aupdate_state(config, given, as_node=node)
@@ -84,9 +88,9 @@ def _whole(value: Any) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def _saved(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any]) -> AsyncIterator[Any]:
+async def _saved(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any], guard: Guard) -> AsyncIterator[Any]:
     """The graph on the store itself. Refused when its newest checkpoint is not the one that the edit was made on."""
-    async with writing_async(graph, job["store"]) as twin:
+    async with writing_async(graph, job["store"], guard) as twin:
         head = await twin.checkpointer.aget_tuple(config)
         if head is None or head.checkpoint["id"] != job["base"]:
             text = f"thread {job['thread']!r} has moved on since the edit was made"
@@ -95,11 +99,11 @@ async def _saved(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any]) 
 
 
 @contextlib.asynccontextmanager
-async def _in_memory(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any]) -> AsyncIterator[Any]:
+async def _in_memory(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any], guard: Guard) -> AsyncIterator[Any]:
     """The graph on a copy, in memory, of the checkpoint that the edit is made on; nothing can be written."""
     from langgraph.checkpoint.memory import MemorySaver
 
-    with reading(graph, job["store"]) as reader:
+    with reading(graph, job["store"], guard) as reader:
         saver = reader.checkpointer
         line = [saver.get_tuple(_at(config, job["base"]))]
         if line[0] is None:
@@ -110,10 +114,10 @@ async def _in_memory(job: Mapping[str, Any], graph: Any, config: Mapping[str, An
             if above is None:
                 break
             line.append(above)
-    memory = MemorySaver(serde=saver.serde)
+    memory = MemorySaver(serde=saver.serde.inner)
     for found in reversed(line):
         _copy(memory, found, config, with_writes=found is not line[0] or job["with_writes"])
-    yield with_saver(graph, lambda _, serde: memory, None)
+    yield with_saver(graph, lambda _, serde: memory, None, guard)
 
 
 def _copy(memory: Any, found: Any, config: Mapping[str, Any], with_writes: bool) -> None:

@@ -20,7 +20,7 @@ from tt_debug.engine.graph_edit import UpdateJob, update_graph
 from tt_debug.engine.graph_place import path_of
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
-from tt_debug.session import forking, heads
+from tt_debug.session import forking, heads, revival
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.plans import GraphTarget, NodeEdit, RunPlan, RunRequest, RunResult, Updated
@@ -51,6 +51,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         raise Conflict(
             f"{heads.place(header)} is not the head of {ref.thread!r}", hint="fork there instead, as the same node"
         )
+    dropped = _notes(store.load(ref), edit.as_node) if _is_tip(store, journal, ref) else ()
     return RunPlan(
         title=f"Edit {ref.thread} at {heads.place(header)} as {edit.as_node} with {target.graph}",
         request=replace(request, graph=target),
@@ -60,7 +61,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         step=header.step,
         nodes=(),
         stops="at once",
-        notes=tuple(_notes(store.load(ref), edit.as_node)) if _is_tip(store, journal, ref) else (),
+        notes=(*revival.notes_of(store.load(ref), target.trust), *dropped),
         code=f"{target.graph} in {interpreter(target)}",
         does=tuple(_does(edit, values, thread, ref)),
     )

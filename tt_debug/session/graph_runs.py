@@ -14,7 +14,7 @@ from stores.model import Checkpoint, Header, Ref, Status, Value
 from stores.protocol import Store
 from stores.runs import Approval
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph import GraphJob, describe_graph, interpreter, run_graph, stop_graph
+from tt_debug.engine.graph import GraphJob, check_graph, interpreter, run_graph, stop_graph
 from tt_debug.engine.graph_fingerprint import differences
 from tt_debug.engine.graph_place import path_of
 from tt_debug.errors import GraphChanged, UsageError, WaitingForAnswer
@@ -56,7 +56,7 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
         stops=stops(request),
         calls=("every node that runs makes its model and tool calls again, for real",),
-        notes=_notes(request, thread, answers, finished, revival.note_of(checkpoint)),
+        notes=_notes(request, thread, answers, finished, revival.notes_of(checkpoint, target.trust)),
         code=f"{target.graph} in {interpreter(target)}",
     )
 
@@ -70,7 +70,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     base = request.ref
     known = None if request.accept_graph else journal.graph_of(request.ref.thread)
     if request.action == "replay":
-        _refuse_if_changed(store, request.ref.thread, target, known)
+        _refuse_before_fork(store, request.ref, target, known)
         base = forking.fork(store, journal, forking.Fork(request.ref, plan.thread)).ref
     else:
         answers = dict(open_answers(store, journal, request))
@@ -91,13 +91,14 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error, notes)
 
 
-def _refuse_if_changed(store: Store, thread: str, target: GraphTarget, known: Mapping[str, Value] | None) -> None:
-    """Before a fork is made for a run that would be refused."""
-    if known is None:
+def _refuse_before_fork(store: Store, base: Ref, target: GraphTarget, known: Mapping[str, Value] | None) -> None:
+    """A run that would be refused leaves no fork behind. Raises GraphChanged, Untrusted."""
+    if known is None and not revival.notes_of(store.load(base), target.trust):
         return
-    changed = differences(known, describe_graph(target, path_of(store), thread).fingerprint)
+    found = check_graph(target, path_of(store), base)
+    changed = differences(known, found) if known is not None else ()
     if changed:
-        raise GraphChanged(f"{target.graph} has changed since it last ran thread {thread!r}", tuple(changed))
+        raise GraphChanged(f"{target.graph} has changed since it last ran thread {base.thread!r}", tuple(changed))
 
 
 class FirstStep:
@@ -204,9 +205,9 @@ def _notes(
     thread: str,
     answers: tuple[tuple[str, Value], ...],
     finished: list[str],
-    revived: str | None,
+    revived: tuple[str, ...],
 ) -> tuple[str, ...]:
-    notes = [revived] if revived else []
+    notes = [*revived]
     notes += [f"{node} has finished and keeps its results" for node in dict.fromkeys(finished)]
     if request.action == "replay" and request.ref is not None:
         notes.append(f"on the new thread {thread!r}; {request.ref.thread!r} stays as it is")

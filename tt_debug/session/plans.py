@@ -20,7 +20,8 @@ class GraphTarget:
     """A user's LangGraph graph: ``module:attr``, ``./file.py:attr`` or a name in langgraph.json, and how to run it.
 
     ``config`` may hold ``configurable``, ``context`` and ``recursion_limit``. ``python`` is the interpreter of the
-    agent's own environment, ours when None.
+    agent's own environment, ours when None. ``trust`` are names of stored values ("module.Class", or "pickle") that
+    may be imported and called although the graph has not imported them.
     """
 
     graph: str
@@ -28,6 +29,7 @@ class GraphTarget:
     env_file: Path | None = None
     python: str | None = None
     folder: Path | None = None
+    trust: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from stores.effects import OnConflict
 from stores.errors import Conflict, StoreError
 from stores.model import Ref, Status
 from tt_debug.engine.events import Event
-from tt_debug.errors import DebuggerError, DefinitionChanged, GraphChanged, NotAHead, WaitingForAnswer
+from tt_debug.errors import DebuggerError, DefinitionChanged, GraphChanged, NotAHead, Untrusted, WaitingForAnswer
 from tt_debug.session.hiding import hidden_event
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.tui.action import Action
@@ -146,6 +146,9 @@ class ThreadRunning(ThreadEditing):
             if isinstance(event.error, GraphChanged) and self._plan is not None:
                 self._ask_about(event.error, self._plan.request)
                 return
+            if isinstance(event.error, Untrusted) and self._plan is not None:
+                self._ask_to_trust(event.error, self._plan.request)
+                return
             self._notice("The run broke off", event)
             self.read(trunk=self._plan.thread if self._plan is not None else None)
         elif event.kind == "fork" and isinstance(event.error, Conflict):
@@ -169,6 +172,19 @@ class ThreadRunning(ThreadEditing):
         lines = [f"{changed}:", *(f"  {difference}" for difference in changed.differences), "Nothing has run yet."]
         choices = (Choice("Run it as it is now…", "run", "ctrl+r", "warning"),)
         self.app.push_screen(NoticeDialog("The graph has changed", lines, choices), decided)
+
+    def _ask_to_trust(self, refused: Untrusted, request: RunRequest) -> None:
+        """Stored names that the graph has not imported are built once somebody who saw them has said so."""
+        target = request.graph
+
+        def decided(word: str | None) -> None:
+            if word == "trust" and target is not None:
+                self._ask(replace(request, graph=replace(target, trust=(*target.trust, *refused.names))))
+
+        wanted = "Import what is the agent's own in its module. A name that is trusted is imported and called."
+        choices = (Choice("Trust these names…", "trust", "ctrl+r", "warning"),) if refused.names else ()
+        lines = [f"{refused}.", wanted, "Nothing has run yet."]
+        self.app.push_screen(NoticeDialog("The database names code", lines, choices), decided)
 
     def _offer(self, event: Failed) -> None:
         error, header = event.error, self.header()
