@@ -109,6 +109,11 @@ async def slow_thread(
     session.close()
 
 
+def told(app: TtDebugApp) -> list[str]:
+    """Every toast so far."""
+    return [notice.message for notice in app._notifications]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_the_newest_are_shown_while_the_rest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
@@ -145,6 +150,31 @@ async def test_escape_stops_it_and_keeps_what_is_there(tmp_path: Path, monkeypat
         await pilot.press("r")
         await wait_for(pilot, lambda: screen.reading is None and screen.whole)
         assert len(screen.view.headers) > 20
+
+
+async def test_what_has_not_been_read_is_not_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with slow_thread(tmp_path, monkeypatch, (120, 40)) as (app, pilot, screen, held):
+        await pilot.press("g")
+        await wait_for(pilot, lambda: screen.selected == screen.line[0])
+        await pilot.press("comma", "less_than_sign")
+        screen.go_to("50%")
+        screen.go_to("3")
+        said = [
+            "this is the first checkpoint that has been read",
+            "no error, wait, fork, edit or mark before this on the line, as far as it has been read",
+            "going to 50% as soon as the line has been read",
+            "going to 3 as soon as the line has been read",
+        ]
+        await wait_for(pilot, lambda: told(app) == said)
+        held.gate.set()
+        await wait_for(pilot, lambda: screen.reading is None)
+        assert screen.view is not None
+        assert screen.selected is not None
+        assert screen.view.headers[screen.selected].step == 3
+        screen.go_to("99")
+        await wait_for(pilot, lambda: told(app) == [*said, "nothing called 99 on this line"])
 
 
 async def test_leaving_meanwhile_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

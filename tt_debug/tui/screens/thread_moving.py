@@ -44,6 +44,7 @@ class ThreadMoving(ThreadPanels):
     def __init__(self, *args: object, **more: object) -> None:
         super().__init__(*args, **more)  # type: ignore[arg-type]
         self.looked_for = ""
+        self._wanted = ""
 
     # --- along the line
 
@@ -60,7 +61,8 @@ class ThreadMoving(ThreadPanels):
             return
         at = self.places.get(self.selected, 0) + by
         if at < 0:
-            self.say("this is the first checkpoint of the line")
+            first = "this is the first checkpoint of the line"
+            self.say(first if self.whole else "this is the first checkpoint that has been read")
         elif at >= len(self.line):
             self.say("this is the end of the line")
         else:
@@ -79,9 +81,8 @@ class ThreadMoving(ThreadPanels):
             return
         at = next_event(self.moments, self.places.get(self.selected, 0), direction)
         if at is None:
-            self.say(
-                "no error, wait, fork, edit or mark " + ("before" if direction < 0 else "after") + " this on the line"
-            )
+            way = "before" if direction < 0 else "after"
+            self.say(self._as_read(f"no error, wait, fork, edit or mark {way} this on the line"))
         else:
             self.select_ref(self.line[at])
 
@@ -100,11 +101,26 @@ class ThreadMoving(ThreadPanels):
     def go_to(self, text: str) -> None:
         """A place as typed in the palette: ``15``, ``50%``, ``-1``, the beginning of an id."""
         ref = place(self.line, self.view.headers, text) if self.view is not None else None
-        if ref is None:
-            self.say(f"nothing called {text} on this line", severity="warning")
+        counted = text.startswith("-") or text.endswith("%")
+        if self.reading is not None and not self.whole and (ref is None or counted):
+            self._wanted = text
+            self.say(f"going to {text} as soon as the line has been read")
+        elif ref is None:
+            self.say(self._as_read(f"nothing called {text} on this line"), severity="warning")
         else:
             self.select_ref(ref)
             self.tt.tour_saw("place")
+
+    def perform_after_reading(self) -> None:
+        """Go where the user wanted to before that had been read, too."""
+        wanted, self._wanted = self._wanted, ""
+        if wanted:
+            self.go_to(wanted)
+        super().perform_after_reading()
+
+    def _as_read(self, words: str) -> str:
+        """What is not there, told of no more than has been read."""
+        return words if self.whole else f"{words}, as far as it has been read"
 
     # --- folding and opening
 
@@ -283,7 +299,8 @@ class ThreadMoving(ThreadPanels):
             return
         hits = panel.search(self.looked_for) if isinstance(panel, Searched) else ()
         if not hits:
-            self.say(f"no row of this panel has “{self.looked_for}”", severity="warning")
+            none = f"no row of this panel has “{self.looked_for}”"
+            self.say(self._as_read(none) if panel is self.graph else none, severity="warning")
             return
         ahead = [row for row in hits if (row - panel.cursor) * direction > 0 or (here and row == panel.cursor)]
         if not ahead:
