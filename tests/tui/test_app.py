@@ -526,7 +526,7 @@ async def test_the_tour_stands_above_the_keys_and_esc_ends_it(session: FakeSessi
     app = app_over(session, tour=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot, app)
-        assert screen_lines(app)[-2].startswith(" Tour: press Enter")
+        assert screen_lines(app)[-2].startswith(" Tour: put the cursor on trip-planner and press Enter")
         await pilot.press("escape")
         await settled(pilot, app)
         assert app.tour is None

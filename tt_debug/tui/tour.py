@@ -47,7 +47,7 @@ class Tour:
     def line(self, key_of: Callable[[str], str]) -> str:
         """What to show in the place of the tip. ``key_of`` gives the key of an action's id."""
         if self.at < 0:
-            return "Tour: press Enter to open the thread under the cursor  ·  Esc ends the tour"
+            return "Tour: put the cursor on trip-planner and press Enter  ·  Esc ends the tour"
         text = re.sub(r"\{([a-z_.]+)\}", lambda found: key_of(found[1]), STEPS[self.at].text)
         return f"{self.at + 1}/{len(STEPS)}  {text}  ·  Esc ends"
 
