@@ -68,7 +68,7 @@ def test_a_breakpoint_of_the_graph_is_passed_where_the_fork_begins_at_it(tmp_pat
 
 
 def test_an_edit_in_the_thread_itself(tmp_path: Path) -> None:
-    path = started(tmp_path / "t.sqlite", "letters:builder")
+    path = started(tmp_path / "t.sqlite", "letters:builder", interrupt_before=["c"])
     forked(path, 2, EDIT, thread="t")
     assert run(path, target("letters:graph")).nodes() == ["c", "d"]
     assert stored_log(path) == ["in", "a", "B!", "c", "d"]

@@ -98,4 +98,4 @@ def test_calls_say_what_each_node_does(tmp_path: Path) -> None:
     assert "your function mine:answer" in told[2]
     assert "nothing is called" in told[3]
     assert "human" in told[4]
-    assert limits(flow) == ("e: waits past 7d instead of on_timeout reject",)
+    assert limits(flow) == ("e: on_timeout reject after 7d takes a worker or a sweep to notice",)

@@ -195,6 +195,8 @@ def test_claims_of_what_it_has_not_are_found_out(declared: str) -> None:
 
 def test_every_capability_has_its_tests() -> None:
     package = Path(open_store.__code__.co_filename).parent
-    suite = "".join((package / name).read_text() for name in ("conformance.py", "conformance_runs.py"))
+    suites = [package / "conformance.py", package / "conformance_runs.py"]
+    # That a store names its forks itself changes what a name means there: its own suite holds it.
+    suite = "".join(path.read_text() for path in [*suites, Path(__file__).with_name("test_langgraph_server.py")])
     declared = {name for name in vars(Capability) if name.isupper()}
     assert {name for name in declared if f"Capability.{name}" not in suite} == set()
