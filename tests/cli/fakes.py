@@ -135,6 +135,7 @@ class Asked:
 
     session: FakeSession = field(default_factory=FakeSession)
     says: bool | None = None
+    picks: str | None = None
     screen: bool = False
     screens: list[Screen] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
@@ -152,12 +153,17 @@ class Asked:
             self.screens.append(screen)
             return 0
 
+        def pick(screen: Screen, thread: str | None) -> str | None:
+            self.screens.append(screen)
+            return self.picks and f"{thread or 'trip'}@{self.picks}"
+
         def ask(question: str) -> bool:
             self.questions.append(question)
             return bool(self.says)
 
         return Front(
             open_screen=open_screen,
+            pick=pick,
             open_session=open_session,
             has_screen=lambda: self.screen,
             someone_to_ask=lambda: self.says is not None,

@@ -19,6 +19,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "tail": "tailing",
         "mark": "marking",
         "marks": "marking",
+        "pick": "picking",
         "runs": "inbox",
         "effects": "effects",
         "approvals": "inbox",

@@ -63,6 +63,11 @@ def has_screen() -> bool:
     return someone_to_ask() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def pick_nothing(screen: Screen, thread: str | None) -> str | None:
+    """Where there is no interface nothing is chosen in it."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Front:
     """The surroundings of one invocation."""
@@ -72,6 +77,8 @@ class Front:
     has_screen: Callable[[], bool] = has_screen
     someone_to_ask: Callable[[], bool] = someone_to_ask
     ask: Callable[[str], bool] = exits.ask
+    pick: Callable[[Screen, str | None], str | None] = pick_nothing
+    """The REF that is chosen on screen, None for none; the second is the thread it starts at."""
 
     def hiding(self, reveal: bool) -> Redaction:
         """Which names are secret, as the user's configuration says; none with ``--reveal``. Raises UsageError."""

@@ -87,13 +87,21 @@ def open_screen(screen: Screen) -> int:
     )
 
 
+def pick_on_screen(screen: Screen, thread: str | None) -> str | None:
+    """The other door to it: what is looked for is one checkpoint."""
+    from tt_debug.tui.picking import run_pick
+
+    ref = run_pick(screen.stores, thread)
+    return f"{ref.thread}@{ref.id}" if ref is not None else None
+
+
 def main(arguments: Sequence[str] | None = None, front: Front | None = None) -> int:
     """Run one command line; answers the exit code and never raises."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # msgpack holds 1,024 levels; the writer of JSON takes up to three calls for each.
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     output.prepare_streams()
-    return int(_guarded(words, front or Front(open_screen)))
+    return int(_guarded(words, front or Front(open_screen, pick=pick_on_screen)))
 
 
 def _guarded(words: list[str], front: Front) -> ExitCode:

@@ -84,6 +84,8 @@ class TtDebugApp(Bookmarks):
         self.loader = Loader(self, self._interrupt)
         self.tour: Tour | None = Tour() if tour else None
         self.done: list[Done] = []
+        self.picking = False
+        self.picked: Ref | None = None
         self.animation_level = "none"
 
     # --- start and end
