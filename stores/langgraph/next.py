@@ -156,7 +156,9 @@ def due_tasks(place: Place, outline: Outline, triggers: Triggers) -> tuple[Due, 
     """The tasks that the runtime would prepare: Sends in their order, then nodes by name."""
     pushed = [Due(place.push_id(node, index), node, push_path(index)) for index, node in enumerate(outline.sends)]
     pulled: list[Due] = []
-    for node, channels in sorted(triggers.items()):
+    available = outline.available.keys()
+    for node in sorted(node for node, channels in triggers.items() if not available.isdisjoint(channels)):
+        channels = triggers[node]
         if woken := woken_by(outline, node, channels):
             waking = id_triggers(place.ids, node, woken, channels)
             # Where the place among the tasks counts, the order of the graph's nodes is not known: by name, until a

@@ -62,10 +62,13 @@ class Outline:
 
     def knows(self, other: Outline) -> bool:
         """Whether every channel and every edge that ``other`` tells of is told of here."""
-        seen = self.seen
-        return other.channels <= self.channels and all(
-            node in seen and channels.keys() <= seen[node].keys() for node, channels in other.seen.items()
-        )
+        if not other.channels <= self.channels:
+            return False
+        for node, channels in other.seen.items():
+            own = self.seen.get(node)
+            if own is None or not channels.keys() <= own.keys():
+                return False
+        return True
 
 
 def outline_of(row: CheckpointRow) -> Outline:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import cast
 
+import pytest
+
+from stores.errors import NotFound
 from stores.model import Page, Ref, ThreadInfo
 from stores.protocol import Store
 from tt_debug.session.journal import Journal
-from tt_debug.session.listing import LARGEST_PAGE, PAGE, every_thread
+from tt_debug.session.listing import LARGEST_PAGE, PAGE, every_header, every_thread
 
 
 class Counted:
@@ -33,3 +37,28 @@ def test_pages_grow_so_that_a_long_listing_takes_few(tmp_path: Path) -> None:
     assert store.asked[:3] == [PAGE, 2 * PAGE, 4 * PAGE]
     assert max(store.asked) == LARGEST_PAGE
     assert len(store.asked) < 10
+
+
+class Missing:
+    """A store without the thread, which notes whether the collector was on."""
+
+    def __init__(self) -> None:
+        self.collecting: list[bool] = []
+
+    def headers(self, thread: str, after: str | None, limit: int) -> Page[ThreadInfo]:
+        self.collecting.append(gc.isenabled())
+        raise NotFound(f"no thread {thread!r}")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_is_as_it_was_after_a_page_that_failed(on: bool) -> None:
+    store = Missing()
+    try:
+        if not on:
+            gc.disable()
+        with pytest.raises(NotFound):
+            every_header(cast("Store", store), "t")
+        assert store.collecting == [False]
+        assert gc.isenabled() == on
+    finally:
+        gc.enable()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -40,7 +42,8 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
     after: str | None = None
     limit = PAGE
     while True:
-        page = store.threads(after=after, limit=limit)
+        with _uncollected():
+            page = store.threads(after=after, limit=limit)
         limit = min(2 * limit, LARGEST_PAGE)
         for info in page.items:
             base = info.forked_from or forks.get(info.thread)
@@ -50,6 +53,20 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         if page.next is None:
             return
         after = page.next
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cyclic garbage. A page makes objects by the ten thousand and no cycles of them: going
+    over them again and again took a quarter of the time. Threads that read at once leave the switch to the first."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def matching(threads: Iterator[ThreadInfo], query: ThreadQuery) -> tuple[ThreadInfo, ...]:
@@ -102,7 +119,8 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
     after: str | None = None
     limit = PAGE
     while True:
-        page = store.headers(thread, after=after, limit=limit)
+        with _uncollected():
+            page = store.headers(thread, after=after, limit=limit)
         limit = min(2 * limit, LARGEST_PAGE_OF_A_THREAD)
         yield page
         if page.next is None:
