@@ -75,7 +75,7 @@ def group() -> None:
 
 
 def open_screen(screen: Screen) -> int:
-    """The one door from here to the UI; importing it costs 250 ms, so only when it opens."""
+    """The door from here to the UI; importing it costs 250 ms, so only when it opens."""
     from tt_debug.tui.app import run_app
 
     return run_app(
