@@ -26,6 +26,9 @@ def translated(path: Path) -> Iterator[None]:
         raise  # the module was used wrongly: a bug of ours
     except UnicodeEncodeError as error:
         raise NotFound(f"{error.object!r} is not valid text, so nothing in {path} has that name") from error
+    except UnicodeDecodeError as error:
+        # sqlite3 decodes SQLite's own message, which quotes the damaged bytes; values are decoded by us.
+        raise Damaged(f"{path} is damaged: {error.object[:100]!r}", hint=RESTORE) from error
     except sqlite3.Error as error:
         raise _translate(error, path) from error
 

@@ -208,6 +208,15 @@ def cut(folder: Path, size: int) -> Path:
     return path
 
 
+def garbled(folder: Path) -> Path:
+    """A file whose damaged schema SQLite quotes in an error that is no UTF-8."""
+    path = table_file(folder / "app.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET name = CAST(x'e861' AS TEXT), sql = 'no'")
+    return path
+
+
 @pytest.mark.parametrize(
     ("make", "error", "said"),
     [
@@ -217,6 +226,7 @@ def cut(folder: Path, size: int) -> Path:
         (empty, Corrupt, "is an empty file"),
         (text, Corrupt, "is not an SQLite database"),
         (lambda folder: cut(folder, 57), Corrupt, "is damaged"),
+        (garbled, Corrupt, "is damaged"),
     ],
 )
 def test_what_is_no_store_is_told_in_a_sentence(tmp_path: Path, make, error: type[StoreError], said: str) -> None:  # type: ignore[no-untyped-def]
