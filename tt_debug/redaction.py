@@ -33,6 +33,7 @@ _REMEMBERED: Final = 10_000  # keys of at most so many characters:
 _LONGEST: Final = 100
 _LONGEST_TEXT: Final = 100_000
 _NO_WORD: Final = re.compile(r"[\W_]+")
+_WORD: Final = re.compile(r"[\w-]+")
 _SECRET_CLASS: Final = re.compile(r"(^|[._])Secret(Str|Bytes)?$")
 _NAMED: Final = ("name", "key")  # {"name": "Authorization", "value": "…"}, as headers and variables are listed
 
@@ -66,6 +67,10 @@ class Redaction:
             if len(key) <= _LONGEST:
                 self._known[key] = known
         return known
+
+    def asks(self, expression: str) -> bool:
+        """Whether an expression names something secret: its answer is then, whatever it is called there."""
+        return any(self.names(word) for word in _WORD.findall(expression))
 
     def at(self, value: Value, path: Path) -> bool:
         """Whether what lies at ``path`` of ``value`` is secret, or inside something that is."""

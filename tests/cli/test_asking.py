@@ -147,3 +147,13 @@ def test_a_search_that_is_stopped_says_that_there_may_be_more(ask: Ask, monkeypa
     ran = ask("grep", "x")
     assert ran.code == 130
     assert "there may be more" in ran.err
+
+
+def test_find_hides_what_a_secret_name_asks_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state: dict[str, Value] = {"api_key": "sk-live-123", "note": "live"}
+    path = native_file(tmp_path / "s.db", [NewCheckpoint(Ref("s", "", "1"), None, state, "input")])
+    for words in (("find", str(path), "api_key"), ("find", str(path), "{k: api_key}", "--json")):
+        assert main(words) == 0
+        assert "sk-live" not in capsys.readouterr().out
+    assert main(("find", str(path), "api_key", "--reveal")) == 0
+    assert "sk-live" in capsys.readouterr().out

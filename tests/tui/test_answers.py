@@ -123,6 +123,9 @@ async def test_a_line_only_from_a_thread_and_secrets_stay_hidden(path: Path) -> 
         await pilot.press("q", "ctrl+f", *"sk-", "enter")
         await wait_for(pilot, lambda: "api_key  ●●●●" in screen_text(app))
         assert "sk-0" not in screen_text(app)
+        await pilot.press("q", "x", *"api_key", "enter")
+        await wait_for(pilot, lambda: "Answers  6" in screen_text(app))
+        assert "sk-0" not in screen_text(app)
 
 
 async def test_what_cannot_be_asked_and_what_holds_nowhere_say_so(path: Path) -> None:

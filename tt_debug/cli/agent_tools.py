@@ -93,8 +93,8 @@ class AgentTools:
         """When a JMESPath condition held, e.g. plan.status == 'final'. `how`: every, first, last, changes, bisect (the
         last three need a thread). Without a thread every thread is asked."""
         scope = Scope(self._session.resolve(thread)) if thread else Scope()
-        finding = questions.find(self._session, expression, scope, how)
-        answer = _portion((hit_record(hit, self._form) for hit in finding.hits), limit)
+        finding, secret = questions.find(self._session, expression, scope, how), self._hiding.asks(expression)
+        answer = _portion((hit_record(hit, self._form, secret) for hit in finding.hits), limit)
         unanswered = [f"{counted(times, 'checkpoint')}: {why}" for why, times in finding.tally.unanswered.items()]
         return {**answer, "asked": finding.tally.asked, "could_not_answer": unanswered}
 

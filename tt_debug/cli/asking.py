@@ -189,28 +189,31 @@ def find(front: Front, options: FindOptions) -> ExitCode:
         scope = Scope(session.resolve(named[0]), options.all) if named else Scope()
         finding = questions.find(session, expression, scope, options.how(), progress)
         with _interruptible(progress):
-            found = _tell_hits(output, _some(finding.hits, options.limit), form)
+            secret = form.hiding.asks(expression)
+            found = _tell_hits(output, _some(finding.hits, options.limit), form, secret)
     _tell_rest(finding, found, options.limit)
     return ExitCode.OK
 
 
-def _tell_hits(output: Output, hits: Iterator[Hit], form: Form) -> int:
+def _tell_hits(output: Output, hits: Iterator[Hit], form: Form, secret: bool) -> int:
     if output.as_json:
-        records = [hit_record(hit, form) for hit in hits]
+        records = [hit_record(hit, form, secret) for hit in hits]
         output.document("find", records)
         return len(records)
     count = 0
     for count, hit in enumerate(hits, start=1):  # noqa: B007  # the last one is the answer
         where = f"{_step(hit.step)}  {', '.join(hit.nodes)}  {hit.ref.thread}@{hit.ref.id}"
-        line = f"{where}  {one_line(form.hiding.hide(hit.value))}"
+        line = f"{where}  {one_line(form.hiding.hide(hit.value, secret=secret))}"
         output.text([line])
         output.flush()
     return count
 
 
-def hit_record(hit: Hit, form: Form) -> dict[str, Value]:
-    """What `find --json` prints of a hit."""
-    return {**_address(hit.ref, hit.step), "nodes": list(hit.nodes), "value": Pen(form).json(hit.value)}
+def hit_record(hit: Hit, form: Form, secret: bool) -> dict[str, Value]:
+    """What `find --json` prints of a hit; ``secret``: what was asked is."""
+    pen = Pen(form)
+    value = pen.json(hit.value, secret=secret)
+    return pen.mark({**_address(hit.ref, hit.step), "nodes": list(hit.nodes), "value": value})
 
 
 def _tell_rest(finding: Finding, found: int, limit: int | None) -> None:

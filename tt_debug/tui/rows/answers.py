@@ -24,8 +24,10 @@ WHO: Final = 16
 _INKS: Final = {"add": "added", "change": "changed", "remove": "removed", "unknown": "warning"}
 
 
-def answer_line(answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *, named: bool) -> Line:
-    """One answer. ``named``: the thread is said too, because there may be several."""
+def answer_line(
+    answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *, named: bool, secret: bool = False
+) -> Line:
+    """One answer. ``named``: the thread is said too, because there may be several. ``secret``: what was asked is."""
     thread = (Piece(f"{safe_text(answer.ref.thread)}  ", "muted"),) if named else ()
     who = safe_text(", ".join(answer.nodes) or (answer.source if isinstance(answer, Stop) else ""))
     sign = (Piece(f"{_SIGNS[answer.op]} ", _INKS[answer.op]),) if isinstance(answer, Stop) else ()
@@ -33,7 +35,7 @@ def answer_line(answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *
     if isinstance(answer, Stop):
         return (*lead, *_stop(answer, hiding, glyphs))
     if isinstance(answer, Hit):
-        return (*lead, *value_line(hiding.hide(answer.value), glyphs))
+        return (*lead, *value_line(hiding.hide(answer.value, secret=secret), glyphs))
     return (*lead, *_found(answer, hiding, glyphs))
 
 

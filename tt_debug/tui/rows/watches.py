@@ -6,7 +6,6 @@ Pure. Numbers are drawn as bars, anything else as the chain of its values; secre
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,7 +27,6 @@ LINK: Final = 16
 """The most cells of one value of a chain."""
 BARS: Final = 24
 """The most cells of the bars."""
-_WORD: Final = re.compile(r"[A-Za-z_][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def point(answer: Value | Failed, expression: str, hiding: Redaction, glyphs: Gl
     """An answer, made small: a line may have thousands."""
     if isinstance(answer, Failed):
         return Point((Piece(safe_text(answer.reason), "warning"),), None, None)
-    secret = any(hiding.names(word) for word in _WORD.findall(expression))
+    secret = hiding.asks(expression)
     line = cut(value_line(hiding.hide(answer, secret=secret), glyphs), HERE, glyphs.ellipsis)
     numeric = isinstance(answer, int | float) and not isinstance(answer, bool) and not secret
     digest = hashlib.blake2b(repr(plain(answer)).encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -143,7 +143,8 @@ class AnswersScreen(BaseScreen):
         hiding, glyphs = self.tt.redaction, self.tt.glyphs
         asked = self._question.ref
         named = asked is None or any(answer.ref.thread != asked.thread for answer in part.answers)
-        lines = [answer_line(answer, hiding, glyphs, named=named) for answer in part.answers]
+        secret = self._question.kind == "when" and hiding.asks(self._question.words)
+        lines = [answer_line(answer, hiding, glyphs, named=named, secret=secret) for answer in part.answers]
         cursor = panel.cursor
         panel.empty = problem or self._nothing()
         panel.show(lines, part.answers)
