@@ -57,12 +57,13 @@ SELECT {HEADER_COLUMNS},
         WHERE r.thread_id = t.thread_id AND (r.head = t.head OR r.status IN {ACTIVE_RUN})
         ORDER BY r.created_at DESC, r.rowid DESC LIMIT 1),
        (SELECT count(*) FROM checkpoints k WHERE k.thread_id = t.thread_id),
-       t.newest, w.created_at, t.forked_from_thread, t.forked_from, t.title, t.business_id
+       t.newest, w.created_at, t.forked_from_thread, t.forked_from, t.title, t.business_id, t.head
 FROM (SELECT * FROM (SELECT thread_id, head, forked_from_thread, forked_from, title, business_id,
                             (SELECT max(seq) FROM checkpoints m WHERE m.thread_id = a.thread_id) AS newest
                      FROM threads a) b
       WHERE newest < ? ORDER BY newest DESC LIMIT ?) t
-JOIN checkpoints c ON c.thread_id = t.thread_id AND c.checkpoint_id = t.head
+JOIN checkpoints c ON c.seq = coalesce(
+  (SELECT seq FROM checkpoints h WHERE h.thread_id = t.thread_id AND h.checkpoint_id = t.head), t.newest)
 JOIN checkpoints w ON w.seq = t.newest
 ORDER BY t.newest DESC
 """
@@ -212,13 +213,13 @@ def _state_of(ref: Ref, text: str) -> Mapping[str, Value]:
 
 
 def _thread_of(row: tuple[Value, ...]) -> ThreadInfo:
-    asks, run_status, count, _, updated, origin_thread, origin, title, business_id = row[15:]
+    asks, run_status, count, _, updated, origin_thread, origin, title, business_id, named_head = row[15:]
     head = header_of(row[:15], Standing(False, run_status, bool(asks)))
     named = {"title": title, "business_id": business_id}
     return ThreadInfo(
         thread=head.ref.thread,
         checkpoints=count,
-        head=head.ref,
+        head=head.ref if head.ref.id == named_head else None,  # a head that is not there: the newest is told of
         step=head.step,
         status=head.status,
         updated=from_micros(updated),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gc
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from stores.conformance import TRIP
 from stores.errors import NotFound
 from stores.model import Page, Ref, ThreadInfo
 from stores.protocol import Store
+from tests.builders import native_file
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import LARGEST_PAGE, PAGE, every_header, every_thread
+from tt_debug.session.session import Session
 
 
 class Counted:
@@ -62,3 +67,15 @@ def test_the_collector_is_as_it_was_after_a_page_that_failed(on: bool) -> None:
         assert gc.isenabled() == on
     finally:
         gc.enable()
+
+
+def test_a_thread_whose_head_is_not_there_opens_at_its_newest_checkpoint(tmp_path: Path) -> None:
+    path = native_file(tmp_path / "n.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE threads SET head = 'gone' WHERE thread_id = ?", (TRIP,))
+    session = Session.open(str(path), read_only=True)
+    view = session.open_thread(TRIP)
+    assert view.head in view.headers
+    assert view.line()[-1] == view.head
+    assert session.resolve(f"{TRIP}@head") == view.head
+    session.close()

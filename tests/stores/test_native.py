@@ -184,6 +184,16 @@ def test_a_damaged_row_hides_none_of_its_neighbours(sample: NativeStore, path: P
 # --- the schema's age
 
 
+def test_a_thread_whose_head_is_not_there_is_listed_by_its_newest_row(sample: NativeStore, path: Path) -> None:
+    before = {info.thread: info for info in sample.threads().items}
+    sql(path, "UPDATE threads SET head = 'gone' WHERE thread_id = ?", TRIP)
+    after = {info.thread: info for info in sample.threads().items}
+    assert after.keys() == before.keys()
+    assert after[TRIP].head is None
+    assert after[TRIP].checkpoints == before[TRIP].checkpoints
+    assert sample.headers(TRIP).items
+
+
 def test_a_newer_schema_is_neither_read_nor_written(sample: NativeStore, path: Path) -> None:
     head = sample.head(TRIP)
     sql(path, "UPDATE meta SET value = '99' WHERE key = 'schema'")

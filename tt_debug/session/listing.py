@@ -155,10 +155,13 @@ def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | Non
 
 
 def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:
-    """What the runtime would load; a thread with subgraph rows only has its newest row instead."""
-    if any(not header.ref.ns for header in headers):
-        return store.head(thread)
-    return headers[-1].ref
+    """What the runtime would load; a thread with subgraph rows only has its newest row instead. A head that the store
+    names and does not have gives way to the newest."""
+    own = [header.ref for header in headers if not header.ref.ns]
+    if not own:
+        return headers[-1].ref
+    head = store.head(thread)
+    return head if head in own else own[-1]
 
 
 def _family(thread: str, threads: Sequence[ThreadInfo]) -> list[str]:
