@@ -86,6 +86,7 @@ def test_foreign_tables_are_named_with_the_way_to_map_them(tmp_path: Path) -> No
         ("host=db user=ann password='it''s secret' dbname=app", "host=db user=ann password=*** dbname=app"),
         ("host=db password = hunter2", "host=db password = ***"),
         ("service=prod", "service=prod"),
+        ("postgresql:/ann:s3cret@db/app", "postgresql:/ann:***@db/app"),
         ("/data/app.db", "/data/app.db"),
     ],
 )

@@ -20,7 +20,7 @@ from tt_debug import errors as debugger
 from tt_debug.shell import word
 from tt_debug.text import safe_text
 
-URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
+URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*:/{1,2}[^\s'\"]+")
 
 
 STORE = re.compile(r"\bSTORE\b")
@@ -107,7 +107,7 @@ def ask(question: str) -> bool:
 
 def masked(text: str) -> str:
     """``text`` with the password of every URL and connection string in it hidden."""
-    if "://" not in text and "password" not in text.lower():
+    if ":/" not in text and "password" not in text.lower():
         return text
     from stores.registry import mask_keywords, mask_password  # deferred: most messages hold no URL
 
