@@ -93,7 +93,7 @@ def split_url(url: str) -> tuple[Path | None, dict[str, str]]:
 
 def mask_password(url: str) -> str:
     """The URL or connection string as it may be shown: every password in it is ``***``."""
-    # Greedy: an "@" in the password must not end it, and too much hidden does no harm. One slash is a slip of the finger.
+    # Greedy: an "@" in the password must not end it, and too much hidden does no harm. One slash is a mistyped two.
     masked = re.sub(r"(\w:/{1,2}[^/@:\s]*):\S*@", r"\1:***@", url)
     masked = re.sub(r"([?&](?:password|sslpassword)=)[^&\s]*", r"\1***", masked, flags=re.IGNORECASE)
     return masked if "://" in url else mask_keywords(masked)
