@@ -135,6 +135,8 @@ def flow(folder: Path, nodes: str) -> Path:
     return file
 
 
+INTERRUPT = "\x03"
+"""What Ctrl-C sends."""
 COUNTS = (
     '  - {id: one, type: python, run: "flow_nodes:count", next: two}\n'
     '  - {id: two, type: python, run: "flow_nodes:count", next: null}\n'
@@ -249,6 +251,16 @@ class Terminal:
         """Keys, as the person presses them."""
         os.write(self._ours, text.encode())
 
+    def insist(self, key: str) -> None:
+        """Press it until it is heeded: a signal that comes just before Python begins to read waits for the next key."""
+        while True:
+            try:
+                self.child.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                self.type(key)
+            else:
+                return
+
     def end(self) -> tuple[int, str]:
         """Exit code and stdout."""
         out, _ = self.child.communicate(timeout=60)
@@ -256,13 +268,15 @@ class Terminal:
         return self.child.returncode, out
 
 
-@pytest.mark.parametrize(("typed", "code"), [("n\n", 6), ("\n", 6), ("\x03", 130), ("\x04", 130), ("y\n", 0)])
+@pytest.mark.parametrize(("typed", "code"), [("n\n", 6), ("\n", 6), (INTERRUPT, 130), ("\x04", 130), ("y\n", 0)])
 def test_a_terminal_is_asked(shell: Shell, tmp_path: Path, typed: str, code: int) -> None:
     store, workflow = tmp_path / "new.db", flow(tmp_path, COUNTS)
     terminal = Terminal(shell, "run", store, "--workflow", workflow, "--thread", "a", "--input", '{"n": 1}')
     shown = terminal.read_until("Run this? [y/N]")
     assert "will execute  one → two" in shown
     terminal.type(typed)
+    if typed == INTERRUPT:
+        terminal.insist(typed)
     ended, out = terminal.end()
     assert ended == code
     assert ("ended    done" in out) == store.exists() == (code == 0)

@@ -26,6 +26,8 @@ OPEN = (
     "approvals",
     "state-failed-read",
 )
+EVERY_TIME = ("home", "thread-failed", "edit", "palette")
+"""The others are resized in the long runs."""
 ON_THE_WAY = ((MIN_WIDTH, MIN_HEIGHT), (MIN_WIDTH - 1, MIN_HEIGHT - 1), (20, 5), (3, 2), (1, 1), (200, 60))
 
 
@@ -34,7 +36,9 @@ def shown(app: TtDebugApp) -> list[str]:
     return [set_cell_size(line, app.size.width - 1) for line in screen_lines(app)]
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize(
+    "name", [name if name in EVERY_TIME else pytest.param(name, marks=pytest.mark.soak) for name in OPEN]
+)
 async def test_down_to_nothing_and_back(name: str, tmp_path: Path) -> None:
     scene = SCENES[name]
     app = scene.app(tmp_path)
