@@ -6,20 +6,30 @@ Owns the connections to one schema; refuses to know rows: those are `stores.lang
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from stores import ids
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
+from stores.langgraph.lineage import copies_among
 from stores.langgraph.postgres_columns import Columns
+from stores.langgraph.postgres_listing import families
 from stores.langgraph.postgres_survey import survey
 from stores.langgraph.postgres_tables import PostgresTables
 from stores.langgraph.postgres_writing import PostgresWriting
 from stores.langgraph.tables import Tables, WritableTables
-from stores.model import Capability, StoreInfo
+from stores.model import Capability, Ref, StoreInfo
 from stores.postgres import Server, WriteConnection, place_id
 
 T = TypeVar("T")
+
+
+def roots_newest_first(tables: PostgresTables, thread: str) -> Iterator[str]:
+    """The root checkpoints of a thread."""
+    id, source = tables.columns.id, tables.columns.checkpoints
+    question = f"SELECT {id} FROM {source} c WHERE c.thread_id = %s AND c.checkpoint_ns = '' ORDER BY 1 DESC"
+    return (found for (found,) in tables.rows(question, thread))
 
 
 class LangGraphPostgresStore(LangGraphBase):
@@ -60,6 +70,18 @@ class LangGraphPostgresStore(LangGraphBase):
     def interrupt(self, thread: int) -> None:
         """End the question that a thread is asking, if any: nobody waits for its answer."""
         self._server.interrupt(thread)
+
+    def copies(self) -> Mapping[str, Ref]:
+        """As `stores.protocol.TellsCopies`."""
+
+        def question(tables: PostgresTables) -> Mapping[str, Ref]:
+            if tables.columns.is_shallow:
+                return {}  # one row a thread, and no two of them alike
+            found = tables.rows(families(tables.columns))
+            known = (threads for first, threads in found if ids.time_of(first) is not None)
+            return copies_among(known, lambda thread: roots_newest_first(tables, thread))
+
+        return self._ask_server(question)
 
     def _ask(self, question: Callable[[Tables], T]) -> T:
         return self._ask_server(question)

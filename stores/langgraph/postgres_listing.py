@@ -1,6 +1,6 @@
-"""The question for the threads of a PostgreSQL store, newest write first, without visiting the rows of any.
+"""The questions for the threads of a PostgreSQL store: newest write first, and copies, without visiting their rows.
 
-Owns that one question; refuses to ask it.
+Owns these questions; refuses to ask them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,25 @@ from stores.langgraph.tables import Place
 _WRITTEN: Final = "(s.next - ((s.next - {0}.xmin::text::bigint) & 4294967295))"
 
 
+_EACH: Final = """n(thread_id) AS (
+            (SELECT c.thread_id FROM {source} c ORDER BY c.thread_id LIMIT 1) UNION ALL
+            SELECT (SELECT c.thread_id FROM {source} c WHERE c.thread_id > n.thread_id
+                    ORDER BY c.thread_id LIMIT 1) FROM n WHERE n.thread_id IS NOT NULL),
+        s(next) AS (SELECT txid_snapshot_xmax(txid_current_snapshot()))"""
+
+
+def families(columns: Columns) -> str:
+    """The question for (first id, threads): those that begin with the same root checkpoint, in the order stored."""
+    source, id = columns.checkpoints, columns.id
+    return f"""
+        WITH RECURSIVE {_EACH.format(source=source)}
+        SELECT r.id, array_agg(n.thread_id ORDER BY {_WRITTEN.format("r")}, n.thread_id COLLATE "C")
+        FROM n CROSS JOIN s CROSS JOIN LATERAL (
+            SELECT {id} AS id, c.xmin FROM {source} c WHERE c.thread_id = n.thread_id AND c.checkpoint_ns = ''
+            ORDER BY c.checkpoint_id LIMIT 1) r
+        WHERE n.thread_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1"""
+
+
 def listing(columns: Columns, after: Place | None, limit: int) -> tuple[str, *tuple[object, ...]]:
     """The question with its parameters, for (thread, newest id, written).
 
@@ -25,11 +44,7 @@ def listing(columns: Columns, after: Place | None, limit: int) -> tuple[str, *tu
     order = f"ORDER BY c.checkpoint_ns DESC{'' if columns.is_shallow else ', c.checkpoint_id DESC'} LIMIT 1"
     further = '(l.written, l.id COLLATE "C", l.thread_id COLLATE "C") < (%s, %s, %s)' if after else "true"
     question = f"""
-        WITH RECURSIVE n(thread_id) AS (
-            (SELECT c.thread_id FROM {source} c ORDER BY c.thread_id LIMIT 1) UNION ALL
-            SELECT (SELECT c.thread_id FROM {source} c WHERE c.thread_id > n.thread_id
-                    ORDER BY c.thread_id LIMIT 1) FROM n WHERE n.thread_id IS NOT NULL),
-        s(next) AS (SELECT txid_snapshot_xmax(txid_current_snapshot())),
+        WITH RECURSIVE {_EACH.format(source=source)},
         l AS (
             SELECT n.thread_id, coalesce(r.id, o.id) AS id,
                    coalesce({_WRITTEN.format("r")}, {_WRITTEN.format("o")}) AS written

@@ -15,6 +15,7 @@ from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
 from stores.langgraph.collisions import Versions
+from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Key
 from stores.langgraph.sqlite_listing import Listing
@@ -123,11 +124,7 @@ class SqliteTables:
         return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
 
     def copies(self) -> dict[str, Ref]:
-        """Thread → the newest root checkpoint that it has in common with a thread that was stored before it.
-
-        Ids are unique by their time and random part, so threads that begin with the same one are copies. Answered from
-        the primary key's index.
-        """
+        """As `stores.langgraph.lineage.copies_among`; answered from the primary key's index."""
         question = (
             f"SELECT thread_id, min({self.id}), min(rowid) FROM checkpoints "
             f"WHERE {self.ns} = '' AND {self.addressed} GROUP BY 1"
@@ -136,18 +133,8 @@ class SqliteTables:
         for thread, first, stored in filter(_is_text, self.db.execute(question)):
             if ids.time_of(first) is not None:
                 families.setdefault(first, []).append((stored, thread))
-        found: dict[str, Ref] = {}
-        for family in families.values():
-            first_in: dict[str, str] = {}
-            for _, thread in sorted(family) if len(family) > 1 else ():
-                own = []
-                for id in self._roots_newest_first(thread):
-                    if id in first_in:  # what lies before it is the other's too
-                        found[thread] = Ref(first_in[id], "", id)
-                        break
-                    own.append(id)
-                first_in |= dict.fromkeys(own, thread)
-        return found
+        in_order = ([thread for _, thread in sorted(family)] for family in families.values())
+        return copies_among(in_order, self._roots_newest_first)
 
     def _roots_newest_first(self, thread: str) -> Iterator[str]:
         question = (

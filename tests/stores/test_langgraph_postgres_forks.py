@@ -91,6 +91,23 @@ def test_a_fork_runs_on_from_its_base_and_leaves_the_original(store: LangGraphPo
     assert rows_of(database, "t") == original
 
 
+def test_copies_are_known_by_their_rows_alone(store: LangGraphPostgresStore, database: str) -> None:
+    graph = graphs.chain([])
+    for thread in ("t", "another"):
+        record(database, graph, thread, {"log": [], "n": 0})
+    assert store.copies() == {}
+    third, second = header(store, "t", step=3).ref, header(store, "t", step=2).ref
+    store.fork(third, "copy")
+    run_on(database, graph, "copy")
+    store.fork(Ref("copy", "", second.id), "copy of the copy")
+    store.fork(header(store, "copy", step=5).ref, "late")
+    assert store.copies() == {
+        "copy": third,
+        "copy of the copy": second,
+        "late": Ref("copy", "", header(store, "copy", step=5).ref.id),
+    }
+
+
 def test_an_edited_fork_shows_the_edit_and_runs_on_with_it(store: LangGraphPostgresStore, database: str) -> None:
     ran: list[str] = []
     graph = graphs.chain(ran)
