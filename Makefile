@@ -9,7 +9,7 @@ demo: $(VENV)/.ready
 	$(BIN)/tt-debug demo
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n 3 -m "not soak"
+	$(BIN)/python -m pytest -n 4 -m "not soak"
 
 # A thousand runs and every point at which a process can be killed or stopped; hours. TT_DEBUG_SOAK_RUNS makes it fewer.
 soak: $(VENV)/.ready

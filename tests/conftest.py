@@ -19,6 +19,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules of the interface, whose tests mostly wait, between those that compute: together they fill two cores."""
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    ours = [name for name in modules if name.startswith("tests/tui/")]
+    others = [name for name in modules if name not in ours]
+    # Where each stands in its own row, as a share of that row: the two rows become one.
+    place = {name: at / len(row) for row in (ours, others) for at, name in enumerate(row)}
+    items[:] = [item for name in sorted(modules, key=place.__getitem__) for item in modules[name]]
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _nothing_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:

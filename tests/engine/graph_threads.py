@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import pytest
 
 from stores.model import Value
 from tt_debug.engine.events import Event
@@ -25,6 +27,10 @@ AGENTS = Path(__file__).parent.parent / "data" / "agents"
 def target(graph: str, **how: Any) -> GraphTarget:
     """A target in the folder of the sample agents."""
     return GraphTarget(graph, **{"folder": AGENTS, **how})
+
+
+KINDS: Final = ("letters:graph", pytest.param("awaited:graph", marks=pytest.mark.soak))
+"""A graph that is called, and in the long runs also one that is awaited; test_graph_runs asks both every time."""
 
 
 def started(store: Path, graph: str, thread: str = "t", value: Mapping[str, Value] | None = None, **how: Any) -> Path:

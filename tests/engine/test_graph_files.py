@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.graph_threads import AGENTS, listing, run, started, stored_log, target
+from tests.engine.graph_threads import AGENTS, KINDS, listing, run, started, stored_log, target
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def journal_mode(path: Path, wanted: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-@pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
+@pytest.mark.parametrize("graph", KINDS)
 def test_the_files_journal_mode(tmp_path: Path, graph: str, mode: str) -> None:
     """The savers' own set-up asks for WAL, which stays in the file for good."""
     store = started(tmp_path / "store.sqlite", "letters:builder", interrupt_before=["b"])

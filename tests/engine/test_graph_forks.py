@@ -9,7 +9,7 @@ import pytest
 from stores import open_store
 from stores.model import Change, Header
 from stores.protocol import Store, Writer
-from tests.engine.graph_threads import AGENTS, run, started, stock, stored_log, target
+from tests.engine.graph_threads import AGENTS, KINDS, run, started, stock, stored_log, target
 from tt_debug.engine.graph import describe_graph
 
 
@@ -36,7 +36,7 @@ def forked(path: Path, step: int, changes: tuple[Change, ...] = (), thread: str 
 EDIT = (Change("change", ("log", 2), "b", "B!"),)
 
 
-@pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
+@pytest.mark.parametrize("graph", KINDS)
 def test_an_edited_fork_runs_from_its_base_and_the_original_stays(tmp_path: Path, graph: str) -> None:
     import letters
 

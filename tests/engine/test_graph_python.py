@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.graph_threads import listing, run, started, stored_log, target
+from tests.engine.graph_threads import KINDS, listing, run, started, stored_log, target
 from tt_debug.engine import graph
 from tt_debug.engine.graph import describe_graph
 from tt_debug.errors import ChildFailed
@@ -52,7 +52,7 @@ def begun(tmp_path: Path) -> Path:
     return started(folder / "t.sqlite", "letters:builder", interrupt_before=["b"])
 
 
-@pytest.mark.parametrize("name", ["letters:graph", "awaited:graph"])
+@pytest.mark.parametrize("name", KINDS)
 def test_a_graph_runs_where_our_package_is_not(tmp_path: Path, venv: Venv, name: str) -> None:
     folder = venv()
     python = folder / "bin" / "python"

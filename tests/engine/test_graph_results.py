@@ -10,10 +10,10 @@ import pytest
 
 from stores import open_store
 from stores.protocol import Writer
-from tests.engine.graph_threads import AGENTS, run, started, stored_log, target
+from tests.engine.graph_threads import AGENTS, KINDS, run, started, stored_log, target
 from tests.engine.test_graph_forks import header
 
-BOTH = pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
+BOTH = pytest.mark.parametrize("graph", KINDS)
 WHOLE = ["in", "a", "b", "c", "d"]
 
 

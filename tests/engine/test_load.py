@@ -246,7 +246,7 @@ def test_differences_name_the_nodes_and_fields(tmp_path: Path) -> None:
         ("", "flow.yaml", "flow.yaml: the file is empty"),
         ("# nothing but a comment", "flow.yaml", "flow.yaml: the file is empty"),
         ('{"workflow_id": ' + "[" * 5000 + "]" * 5000 + "}", "flow.json", "flow.json: nested too deeply"),
-        ("workflow_id: " + "[" * 3000 + "]" * 3000, "flow.yaml", "flow.yaml: nested too deeply"),
+        ("workflow_id: " + "[" * 1200 + "]" * 1200, "flow.yaml", "flow.yaml: nested too deeply"),
         ('workflow_id: ""\nversion: "1"\nnodes: [{id: a, type: llm_call, next: null}]', "flow.yaml",
          "flow.yaml:1: workflow_id must not be empty"),
         ('workflow_id: w\nversion: ""\nnodes: [{id: a, type: llm_call, next: null}]', "flow.yaml",
