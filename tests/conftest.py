@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from tests.langgraph_server import Server, server_of
 
-settings.register_profile("steady", deadline=None)
+settings.register_profile("steady", deadline=None, max_examples=40)
 settings.load_profile("steady")
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and every process started from there inherits

@@ -30,7 +30,7 @@ def target(graph: str, **how: Any) -> GraphTarget:
 
 
 KINDS: Final = ("letters:graph", pytest.param("awaited:graph", marks=pytest.mark.soak))
-"""A graph that is called, and in the long runs also one that is awaited; test_graph_runs asks both every time."""
+"""A graph that is called, and in the long runs one that is awaited too; some of test_graph_runs ask both every time."""
 
 
 def started(store: Path, graph: str, thread: str = "t", value: Mapping[str, Value] | None = None, **how: Any) -> Path:

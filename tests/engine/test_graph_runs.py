@@ -14,7 +14,7 @@ import pytest
 
 from stores.errors import Conflict
 from stores.model import Value
-from tests.engine.graph_threads import AGENTS, Outcome, listing, run, started, stock, stored_log, target
+from tests.engine.graph_threads import AGENTS, KINDS, Outcome, listing, run, started, stock, stored_log, target
 from tt_debug.engine.events import Event
 from tt_debug.engine.graph import describe_graph, stop_graph
 from tt_debug.errors import ChildFailed, DefinitionChanged, UsageError
@@ -57,10 +57,11 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 RELEASE = f"langgraph {version('langgraph')}"
-BOTH = pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
+BOTH = pytest.mark.parametrize("graph", KINDS)
+EACH = pytest.mark.parametrize("graph", ["letters:graph", "awaited:graph"])
 
 
-@BOTH
+@EACH
 def test_a_run_tells_each_step_with_its_checkpoint(store: Path, graph: str) -> None:
     outcome = run(store, target(graph))
     events = [event for event in outcome.events if event.kind != "output"]
@@ -136,7 +137,7 @@ def test_a_finished_thread_stays_as_it_is(store: Path) -> None:
     assert (again.end.status, again.end.head, again.nodes("step_started")) == ("done", end.head, [])
 
 
-@BOTH
+@EACH
 def test_an_interrupt_stops_after_the_step_that_runs(store: Path, graph: str, gate: Callable[[], None]) -> None:
     def listen(event: Event) -> None:
         if event.kind == "step_started":
