@@ -16,6 +16,7 @@ from tests.stores.handmade import Row, handmade, uuid
 from tt_debug.cli.front import Front
 from tt_debug.cli.main import main
 from tt_debug.session import questions
+from tt_debug.session.session import Session
 
 Ask = Callable[..., Ran]
 
@@ -157,3 +158,15 @@ def test_find_hides_what_a_secret_name_asks_for(tmp_path: Path, capsys: pytest.C
         assert "sk-live" not in capsys.readouterr().out
     assert main(("find", str(path), "api_key", "--reveal")) == 0
     assert "sk-live" in capsys.readouterr().out
+
+
+def test_a_whole_store_is_searched_without_looking_for_forks_of_every_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [NewCheckpoint(Ref(f"t{at}", "", "1"), None, {"note": "needle"}, "input") for at in range(5)]
+    path = native_file(tmp_path / "s.db", made)
+    opened: list[str] = []
+    monkeypatch.setattr(Session, "open_thread", lambda self, thread, on_page=None: opened.append(thread))
+    assert main(("grep", str(path), "needle", "--json")) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 5
+    assert opened == []

@@ -148,9 +148,15 @@ def _places(session: Session, scope: Scope) -> Iterator[Sequence[Header]]:
         view = session.open_thread(scope.ref.thread)
         yield _whole(view) if scope.every_branch else _line(view, scope.ref)
         return
+    infos = session.threads()
+    # Only families of forks are read as graphs: opening one looks at every thread of the store.
+    related = {ref.thread for info in infos if info.forked_from for ref in (info.forked_from, Ref(info.thread, "", ""))}
     seen: set[Ref] = set()
-    for info in session.threads():
-        # A family of forks is one graph: each checkpoint of it is asked once.
+    for info in infos:
+        if info.thread not in related:
+            yield session.headers_of(info.thread)
+            continue
+        # Each checkpoint of a family is asked once.
         fresh = [header for header in _whole(session.open_thread(info.thread)) if header.ref not in seen]
         seen.update(header.ref for header in fresh)
         yield fresh

@@ -7,6 +7,7 @@ All methods are synchronous and thread-safe. They raise `stores.errors.StoreErro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Self
@@ -45,6 +46,8 @@ class Session:
         self._definitions: dict[Ref, str] = {}
         self.executor = Executor(store)
         """The records of our own executor: effects, and how a state came about."""
+        self.headers_of: Callable[[str], list[Header]] = partial(listing.every_header, store)
+        """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
         self.marks = Marks(journal)
         """The bookmarks."""
         self.watches = Watches(journal)
