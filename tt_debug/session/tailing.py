@@ -64,7 +64,11 @@ class Tail:
 
     def status(self) -> str:
         """How the thread's head stands."""
-        return self._now(self._store.load(self._store.head(self._thread)).header).status
+        head = self._store.head(self._thread)
+        newest = self._store.headers(self._thread, limit=_PAGE).items
+        # The head is among the newest but for odd ids; only then its state is read with it.
+        found = next((header for header in newest if header.ref == head), None)
+        return self._now(found or self._store.load(head).header).status
 
     def _unseen(self) -> Iterator[Header]:
         after: str | None = None
