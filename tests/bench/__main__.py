@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tests.bench.cases import cases
-from tests.bench.harness import Figure, Result, measure
+from tests.bench.harness import SECONDS, Figure, Result, measure
 
 _HEAD = ("metric", "ours", "peer", "floor", "ours/floor", "peer/ours", "peak MiB", "")
 
@@ -42,16 +42,18 @@ def _arguments() -> argparse.ArgumentParser:
 
 def _columns(result: Result) -> tuple[str, ...]:
     figures, ratios = result.figures, result.ratios
-    times = [_time(figures.get(name)) for name in ("ours", "peer", "floor")]
+    times = [_shown(figures.get(name)) for name in ("ours", "peer", "floor")]
     shares = [f"{ratios[name]:.3g}" if name in ratios else "" for name in ("ours/floor", "peer/ours")]
     met = "" if not result.case.targets else "missed" if result.missed else "met"
     return (result.case.id, *times, *shares, f"{figures['ours'].peak:.0f}", met)
 
 
-def _time(figure: Figure | None) -> str:
+def _shown(figure: Figure | None) -> str:
     if figure is None:
         return ""
-    return f"{figure.seconds:.2f} s" if figure.seconds >= 1 else f"{figure.seconds * 1000:.3g} ms"
+    if figure.unit != SECONDS:
+        return f"{figure.value:.4g} {figure.unit}"
+    return f"{figure.value:.2f} s" if figure.value >= 1 else f"{figure.value * 1000:.3g} ms"
 
 
 def _line(columns: Iterable[str]) -> str:
@@ -64,7 +66,7 @@ def _record(result: Result) -> dict[str, object]:
         "metric": result.case.id,
         "title": result.case.title,
         "figures": {
-            name: {"seconds": each.seconds, "rounds": each.rounds, "peak_mib": each.peak}
+            name: {"value": each.value, "unit": each.unit, "rounds": each.rounds, "peak_mib": each.peak}
             for name, each in result.figures.items()
         },
         "ratios": result.ratios,

@@ -47,6 +47,12 @@ def made(name: str, make: Callable[[Path], None]) -> Path:
     return path
 
 
+def sizes(most: int) -> Iterator[tuple[int, str]]:
+    """The lengths of threads up to ``most`` that growth is measured at, each with its name."""
+    names = {1_000: "1k", 10_000: "10k", 100_000: "100k", 1_000_000: "1M"}
+    yield from ((count, name) for count, name in names.items() if count <= most)
+
+
 def checkpoint_id(number: int, step: int) -> str:
     """A UUIDv6 of the ``number``-th moment with the step inside, as LangGraph makes them."""
     ticks = (_START + number * _STEP - _GREGORIAN) // timedelta(microseconds=1) * 10

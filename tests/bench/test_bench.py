@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from stores.registry import open_store
 from tests.bench import data
 from tests.bench.cases import cases
-from tests.bench.harness import Case, Figure, Result, Work, measure
+from tests.bench.harness import Amount, Case, Figure, Result, Work, measure
 
 
 @pytest.fixture
@@ -32,8 +32,23 @@ def test_each_side_does_its_rounds_in_a_process_of_its_own() -> None:
     work = Work("tests.bench.test_bench:counting", {"by": 10})
     result = measure(Case("count", "counting", work, work, work, {"ours/floor": 0}, rounds=3))
     assert set(result.figures) == {"ours", "peer", "floor"}
-    assert all(len(figure.rounds) == 3 and figure.seconds > 0 for figure in result.figures.values())
+    assert all(len(figure.rounds) == 3 and figure.value > 0 for figure in result.figures.values())
     assert result.missed
+
+
+def weighing(by: int) -> Callable[[], object]:
+    """Something that measures itself."""
+    return lambda: Amount(by, "bytes")
+
+
+def test_a_round_may_measure_itself() -> None:
+    sides = [Work("tests.bench.test_bench:weighing", {"by": by}) for by in (3, 6)]
+    result = measure(Case("weigh", "weighing", *sides, rounds=1))
+    assert {name: (figure.value, figure.unit) for name, figure in result.figures.items()} == {
+        "ours": (3, "bytes"),
+        "peer": (6, "bytes"),
+    }
+    assert result.ratios == {"peer/ours": 2}
 
 
 def test_a_side_that_fails_is_no_figure() -> None:
@@ -44,7 +59,7 @@ def test_a_side_that_fails_is_no_figure() -> None:
 def test_ratios_are_told_against_their_targets() -> None:
     figures = {name: Figure(seconds, (seconds,), 0) for name, seconds in (("ours", 2), ("peer", 8), ("floor", 1))}
     work = Work("no:matter")
-    met = Result(Case("x", "x", work, targets={"ours/floor": 2, "peer/ours": 4}), figures)
+    met = Result(Case("x", "x", work, targets={"ours/floor": 2, "peer/ours": 4, "peak": 0}), figures)
     assert met.ratios == {"ours/floor": 2, "peer/ours": 4}
     assert met.missed == []
     missed = Result(Case("x", "x", work, targets={"ours/floor": 1.5, "peer/ours": 5}), figures)

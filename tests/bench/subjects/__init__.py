@@ -1,0 +1,1 @@
+"""The cases, by subject: each module's ``cases(size)`` gives its own, up to ``size`` checkpoints a thread."""

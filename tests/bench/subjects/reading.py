@@ -1,0 +1,66 @@
+"""Graphs, lists of threads, and steps from one checkpoint to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tests.bench import data
+from tests.bench.harness import Case, Work
+
+_LISTING: Final = "tests.bench.works.listing"
+_STEPPING: Final = "tests.bench.works.stepping"
+
+
+def cases(size: int) -> Iterator[Case]:
+    """Everything that is read without running anything."""
+    for count, name in data.sizes(size):
+        yield _graph(count, name)
+    yield from _chat()
+    yield _threads(min(1500, size // 10))
+
+
+def _graph(count: int, name: str) -> Case:
+    where = {"path": str(data.linear(count)), "thread": "agent"}
+    return Case(
+        f"graph-{name}",
+        f"graph of a thread of {name} checkpoints / SqliteSaver.list / SELECT id, parent",
+        Work(f"{_LISTING}:graph_ours", where),
+        Work(f"{_LISTING}:graph_peer", where),
+        Work(f"{_LISTING}:graph_floor", where),
+        {"ours/floor": 1.6, "peer/ours": 50},
+    )
+
+
+def _chat() -> Iterator[Case]:
+    where = {"path": str(data.chat(1_000)), "thread": "chat"}
+    yield Case(
+        "graph-chat",
+        "graph of a chat of 1,000 growing checkpoints / SqliteSaver.list / SELECT id, parent",
+        Work(f"{_LISTING}:graph_ours", where),
+        Work(f"{_LISTING}:graph_peer", where),
+        Work(f"{_LISTING}:graph_floor", where),
+        {"peer/ours": 1_500},
+        rounds=3,
+    )
+    yield Case(
+        "step",
+        "next checkpoint and its diff in that chat / LangGraph and deepdiff / SELECT of both rows",
+        Work(f"{_STEPPING}:step_ours", where),
+        Work(f"{_STEPPING}:step_peer", where),
+        Work(f"{_STEPPING}:step_floor", where),
+        {"ours/floor": 1.5, "peer/ours": 500},
+        rounds=15,
+    )
+
+
+def _threads(count: int) -> Case:
+    where = {"path": str(data.crowd(count, 130))}
+    return Case(
+        "threads",
+        f"list of {count:,} threads with {count * 130:,} checkpoints / loose index scan",
+        Work(f"{_LISTING}:threads_ours", where),
+        None,
+        Work(f"{_LISTING}:threads_floor", where),
+        {"ours/floor": 2},
+    )
