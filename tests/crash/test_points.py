@@ -22,8 +22,8 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run, RunStatus
+from tt_debug.definition.load import load_workflow
 from tt_debug.engine.child import run_child
-from tt_debug.engine.load import load_workflow
 from tt_debug.engine.worker import WorkflowJob
 
 pytestmark = pytest.mark.crash

@@ -20,8 +20,8 @@ from stores.protocol import RunStore
 from stores.run_locks import KeepsLocks
 from stores.runs import Run, RunStatus
 from tests.postgres import fresh_database, postgres_server
+from tt_debug.definition.load import load_workflow
 from tt_debug.engine.child import run_child
-from tt_debug.engine.load import load_workflow
 from tt_debug.engine.worker import WorkflowJob
 
 __all__ = ["postgres_server"]

@@ -17,7 +17,7 @@ from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run, RunStatus
 from tests.crash.effect_scenes import KILLED, forked
-from tt_debug.engine.load import load_workflow
+from tt_debug.definition.load import load_workflow
 from tt_debug.engine.surroundings import StopFlag
 from tt_debug.engine.worker import WorkflowJob, run_here
 from tt_debug.session.session import Session

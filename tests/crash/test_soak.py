@@ -24,7 +24,7 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run, RunStatus
-from tt_debug.engine.load import load_workflow
+from tt_debug.definition.load import load_workflow
 from tt_debug.engine.ownership import is_alive
 from tt_debug.session.figures import figures
 

@@ -15,13 +15,13 @@ from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run
 from stores.supervision import Takeover
+from tt_debug.definition.load import load_workflow
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.effects import Entry
 from tt_debug.engine.events import Event
-from tt_debug.engine.load import load_workflow
 from tt_debug.engine.retry import FatalError
 from tt_debug.engine.runner import Ending, Runner
 from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
-from tt_debug.engine.workflow import Workflow
 
 HERE = "tests.engine.sample_nodes"
 

@@ -11,8 +11,8 @@ from stores.runs import RunStatus
 from stores.supervision import Breakpoint
 from tests.engine import effect_nodes as nodes
 from tests.engine.flows import Bench, bench, python
+from tt_debug.definition.load import load_workflow
 from tt_debug.engine.breakpoints import met
-from tt_debug.engine.load import load_workflow
 from tt_debug.engine.until import parse_until
 from tt_debug.errors import UsageError
 

@@ -15,8 +15,8 @@ import pytest
 from stores.runs import RunStatus
 from stores.supervision import Case
 from tests.engine.flows import Bench, bench
-from tt_debug.engine.load import load_workflow
-from tt_debug.engine.versions import NoWay, way
+from tt_debug.definition.load import load_workflow
+from tt_debug.definition.versions import NoWay, way
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 
 NODES = """

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.engine.flows import NoLedger, python, write_flow
+from tt_debug.definition.load import load_workflow
+from tt_debug.definition.prompts import MissingName, fill, prompt_faults
 from tt_debug.engine import nodes
 from tt_debug.engine.context import Context
-from tt_debug.engine.load import load_workflow
-from tt_debug.engine.prompts import MissingName, fill, prompt_faults
 from tt_debug.engine.retry import FatalError
 
 

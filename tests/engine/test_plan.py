@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.engine.flows import python, write_flow
+from tt_debug.definition.load import load_workflow
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.context import DELETE
-from tt_debug.engine.load import load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, following, limits, merge, next_node, upcoming
-from tt_debug.engine.workflow import Workflow
 
 EDGES = [{"when": "score > `5`", "to": "good"}, {"when": "tags", "to": "tagged"}, {"to": None}]
 

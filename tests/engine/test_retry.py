@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tt_debug.definition.workflow import Retry
 from tt_debug.engine.retry import FatalError, RetryableError, classify, wait_before_next
-from tt_debug.engine.workflow import Retry
 
 
 class StatusError(Exception):

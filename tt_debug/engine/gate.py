@@ -20,14 +20,14 @@ from stores.ids import new_id
 from stores.model import Checkpoint, Header, NewCheckpoint, Ref, Value
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Case
+from tt_debug.definition.load import load_body
+from tt_debug.definition.schemas import BadSchema, schema_fault
+from tt_debug.definition.versions import NoWay, Way, way
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.events import Event
-from tt_debug.engine.load import load_body
 from tt_debug.engine.nodes import find
 from tt_debug.engine.retry import FatalError
-from tt_debug.engine.schemas import BadSchema, schema_fault
 from tt_debug.engine.traces import message
-from tt_debug.engine.versions import NoWay, Way, way
-from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionError
 
 if TYPE_CHECKING:

@@ -24,13 +24,13 @@ from stores.effects import digest
 from stores.errors import Invalid
 from stores.model import Value
 from stores.paths import format_path
+from tt_debug.definition.schemas import BadSchema, schema_fault
+from tt_debug.definition.workflow import HumanNode, ModelNode, Node, Workflow
 from tt_debug.engine import providers
 from tt_debug.engine.calling import Function, awaited, call
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge
 from tt_debug.engine.retry import FatalError
-from tt_debug.engine.schemas import BadSchema, schema_fault
-from tt_debug.engine.workflow import HumanNode, ModelNode, Node, Workflow
 
 
 def look_beside(folder: str | None) -> None:

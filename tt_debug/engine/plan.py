@@ -12,7 +12,7 @@ from stores.edges import NoMatch, first_match
 from stores.model import Value
 
 if TYPE_CHECKING:  # pydantic, 57 ms
-    from tt_debug.engine.workflow import Node, Workflow
+    from tt_debug.definition.workflow import Node, Workflow
 
 
 class NoWayOn(Exception):

@@ -12,10 +12,10 @@ from typing import Final
 
 from stores.effects import EffectClass
 from stores.model import Value
+from tt_debug.definition.prompts import MissingName, fill
+from tt_debug.definition.workflow import ModelNode
 from tt_debug.engine.context import Context
-from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.retry import FatalError
-from tt_debug.engine.workflow import ModelNode
 
 _EFFECT: Final = "llm"
 

@@ -91,7 +91,7 @@ def _then(store: RunStore, run: Run, found: Standing) -> str:
     if found.interrupted is None:
         following = store.load(store.head(run.thread)).header.next
         return f"go on with {following[0]}" if following else "end it: nothing is left to run"
-    from tt_debug.engine.load import load_body  # 57 ms of pydantic, for a run that died inside a node
+    from tt_debug.definition.load import load_body  # 57 ms of pydantic, for a run that died inside a node
 
     node = load_body(store.definition(run.workflow_hash).body).node(found.interrupted.node)
     policy = getattr(node, "on_interrupt", "retry")

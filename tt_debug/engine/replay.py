@@ -19,6 +19,7 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.protocol import RunStore, Writer
 from stores.runs import Run, StepRecord
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.context import Context
 from tt_debug.engine.effects import CACHE, Calls, Entry, Stopped, newest_answer
 from tt_debug.engine.events import Event
@@ -26,7 +27,6 @@ from tt_debug.engine.nodes import NodeResult, call_node
 from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.retry import FatalError, classify
 from tt_debug.engine.traces import storable
-from tt_debug.engine.workflow import Workflow
 
 
 @dataclass(frozen=True, slots=True)

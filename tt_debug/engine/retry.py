@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from tt_debug.engine.traces import LONGEST, message, storable
 
 if TYPE_CHECKING:
-    from tt_debug.engine.workflow import Retry
+    from tt_debug.definition.workflow import Retry
 
 _RETRYABLE_HTTP: Final = frozenset({408, 409, 425, 429})
 _LONGEST_REQUESTED: Final = 3600.0  # seconds; a server that asks for more is not waited for

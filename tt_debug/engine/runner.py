@@ -16,17 +16,17 @@ from stores.model import Header, Ref
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
 from stores.supervision import BreakpointHit
+from tt_debug.definition.prompts import MissingName, fill
+from tt_debug.definition.workflow import HumanNode, Node, Workflow
 from tt_debug.engine.context import Context
 from tt_debug.engine.effects import Hold, Ledger
 from tt_debug.engine.nodes import NodeResult, call_node
 from tt_debug.engine.plan import NoWayOn
-from tt_debug.engine.prompts import MissingName, fill
 from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.traces import storable, trace_lines
 from tt_debug.engine.transitions import LOST, STATUS, Ended, Question, Transitions
-from tt_debug.engine.workflow import HumanNode, Node, Workflow
 
 _SLICE: Final = 0.25  # seconds of a wait after which a request to stop is looked for
 _LONGEST_WAIT: Final = 3600.0  # seconds; a clock that jumped back must not keep a run waiting for days

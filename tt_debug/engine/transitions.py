@@ -21,6 +21,7 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import BreakpointHit, Case
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.breakpoints import Stops
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
@@ -29,7 +30,6 @@ from tt_debug.engine.plan import next_node
 from tt_debug.engine.retry import Failure
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.until import parse_until
-from tt_debug.engine.workflow import Workflow
 
 STATUS: Final[Mapping[str, str]] = {
     RunStatus.COMPLETED: Status.DONE,

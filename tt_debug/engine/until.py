@@ -15,7 +15,7 @@ from stores.model import Value
 from tt_debug.errors import UsageError
 
 if TYPE_CHECKING:
-    from tt_debug.engine.workflow import Workflow
+    from tt_debug.definition.workflow import Workflow
 
 _STEP: Final = re.compile(r"(?:@|step:)(-?\d+)")
 

@@ -193,8 +193,8 @@ def _leave(linger: float) -> None:
 def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
     """Run the job in this very process, which is then the run's owner. Raises what refuses it."""
     from stores.registry import open_store
+    from tt_debug.definition.load import load_body
     from tt_debug.engine.gate import let_pass
-    from tt_debug.engine.load import load_body
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.ownership import Heartbeat, claimed
     from tt_debug.engine.runner import Runner
@@ -226,7 +226,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
 def _replay_here(job: WorkflowJob, tell: Callable[[Event], None]) -> None:
     from stores.protocol import Writer
     from stores.registry import open_store
-    from tt_debug.engine.load import load_body
+    from tt_debug.definition.load import load_body
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.replay import Replay, ReplayJob
 

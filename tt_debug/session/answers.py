@@ -12,7 +12,7 @@ from typing import Final
 
 from stores.model import MISSING, Value
 from stores.runs import Approval
-from tt_debug.engine.schemas import BadSchema, schema_fault
+from tt_debug.definition.schemas import BadSchema, schema_fault
 
 _YES: Final = ("approve", "approved", "accept", "accepted", "yes", "ok", "continue")
 _NO: Final = ("reject", "rejected", "deny", "denied", "decline", "no")

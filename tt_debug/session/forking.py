@@ -13,7 +13,7 @@ from stores.codec import json as strict_json
 from stores.errors import Conflict, Invalid, Unsupported
 from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
 from stores.protocol import RunStore, Store, Writer
-from tt_debug.engine.schemas import BadSchema, schema_fault
+from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.session.addresses import thread_exists
@@ -183,7 +183,7 @@ def _adopted(store: Store, path: Path, base: Header) -> str:
 
     Raises Conflict when it could not go on from ``base``.
     """
-    from tt_debug.engine.load import load_workflow  # 57 ms for pydantic, only when a definition is read
+    from tt_debug.definition.load import load_workflow  # 57 ms for pydantic, only when a definition is read
 
     if not isinstance(store, RunStore):
         raise Unsupported(f"a {store.info.kind} store holds no workflow definitions", hint="leave out the workflow")

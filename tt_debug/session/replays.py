@@ -14,7 +14,7 @@ from stores.native.sqlite import create_native
 from stores.places import state_folder
 from stores.protocol import RunStore
 from stores.run_locks import KeepsLocks
-from tt_debug.engine.load import load_body
+from tt_debug.definition.load import load_body
 from tt_debug.engine.replay import ReplayJob, line_of
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.errors import UsageError

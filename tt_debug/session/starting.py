@@ -11,8 +11,8 @@ from stores.codec import json as strict_json
 from stores.errors import Conflict
 from stores.model import Header, Ref, Status
 from stores.protocol import RunStore, Store
-from tt_debug.engine.load import differences, load_body
-from tt_debug.engine.workflow import Workflow
+from tt_debug.definition.load import differences, load_body
+from tt_debug.definition.workflow import Workflow
 from tt_debug.equality import strict_equal
 from tt_debug.errors import DefinitionChanged
 from tt_debug.session import owners

@@ -14,14 +14,14 @@ from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.protocol import RunStore, Store
 from stores.run_locks import KeepsLocks
 from stores.runs import Approval, Definition, Run, RunStatus
+from tt_debug.definition.load import differences, load_body, load_workflow
+from tt_debug.definition.versions import NoWay, Way, way
+from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.breakpoints import breakpoint_words
 from tt_debug.engine.effects import VERDICTS
-from tt_debug.engine.load import differences, load_body, load_workflow
 from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcoming
 from tt_debug.engine.until import parse_until
-from tt_debug.engine.versions import NoWay, Way, way
 from tt_debug.engine.worker import WorkflowJob, run_workflow
-from tt_debug.engine.workflow import Workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
 from tt_debug.session import asking, forking, heads, recorded, replays, starting
 from tt_debug.session.definitions import definition_of

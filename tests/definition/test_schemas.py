@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tt_debug.engine.schemas import BadSchema, dangling, schema_fault
+from tt_debug.definition.schemas import BadSchema, dangling, schema_fault
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from stores.model import Value
-from tt_debug.engine.check import Problem, field_problems, graph_problems
-from tt_debug.engine.source import Source, read_source
-from tt_debug.engine.workflow import NODE_TYPES, Node, Top, Workflow
+from tt_debug.definition.check import Problem, field_problems, graph_problems
+from tt_debug.definition.source import Source, read_source
+from tt_debug.definition.workflow import NODE_TYPES, Node, Top, Workflow
 from tt_debug.errors import DefinitionError
 
 Loc: TypeAlias = tuple[str | int, ...]

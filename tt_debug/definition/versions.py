@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tt_debug.engine.workflow import HumanNode, Migration, ModelNode, Node, Workflow
+from tt_debug.definition.workflow import HumanNode, Migration, ModelNode, Node, Workflow
 
 
 class NoWay(Exception):

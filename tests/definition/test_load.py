@@ -11,8 +11,8 @@ from textwrap import dedent
 import pytest
 
 from tests.engine.flows import python, write_flow
-from tt_debug.engine.load import differences, load_body, load_workflow
-from tt_debug.engine.workflow import ModelNode
+from tt_debug.definition.load import differences, load_body, load_workflow
+from tt_debug.definition.workflow import ModelNode
 from tt_debug.errors import DefinitionError, UsageError
 
 SCREENING = (

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from stores.model import Value
-from tt_debug.engine.prompts import prompt_faults
-from tt_debug.engine.schemas import dangling
-from tt_debug.engine.workflow import PROVIDERS, REFERENCE
+from tt_debug.definition.prompts import prompt_faults
+from tt_debug.definition.schemas import dangling
+from tt_debug.definition.workflow import PROVIDERS, REFERENCE
 
 Place: TypeAlias = tuple[str | int, ...]
 
