@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
 
 from stores import create_native
@@ -16,21 +17,44 @@ WATCHES = """
 import json, sys
 from tt_debug.cli.main import main
 code = main(sys.argv[1:])
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 sys.exit(code)
 """
 
 
-def imported(*words: str) -> set[str]:
-    """The top-level modules in memory after a command line."""
+FOR_HELP = {
+    *("cells", "errors"),
+    *("cli", "cli.commands", "cli.exits", "cli.front", "cli.main", "cli.output"),
+}
+"""All that a help text may cost."""
+
+
+def loaded(*words: str) -> set[str]:
+    """The modules in memory after a command line."""
     done = subprocess.run([sys.executable, "-c", WATCHES, *words], capture_output=True, text=True, check=True)
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
-def test_help_imports_nothing_heavy() -> None:
-    modules = imported("--help")
+def imported(*words: str) -> set[str]:
+    """The same by their top-level names."""
+    return {name.partition(".")[0] for name in loaded(*words)}
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_what_needs_no_store_imports_next_to_nothing(word: str) -> None:
+    modules = loaded(word)
     assert "click" in modules
-    assert not modules & (HEAVY | {"pydantic", "sqlite3"})
+    assert {name for name in modules if name.startswith("tt_debug.")} <= {f"tt_debug.{name}" for name in FOR_HELP}
+    assert {name for name in modules if name.startswith("stores.")} <= {"stores.errors"}
+    assert not modules & (HEAVY | {"pydantic", "sqlite3", "orjson", "pathlib"})
+
+
+@pytest.mark.parametrize("name", commands.names())
+def test_the_help_says_of_a_command_what_its_own_does(name: str) -> None:
+    said = {name: place.help for section in commands.SECTIONS.values() for name, place in section.items()}
+    command = commands.load(name)
+    assert isinstance(command, click.Command)
+    assert said[name] == command.get_short_help_str(60), "put the command's own sentence into tt_debug/cli/commands.py"
 
 
 @pytest.mark.parametrize("words", [("threads",), ("approvals",), ("doctor",)])

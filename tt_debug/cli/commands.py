@@ -4,55 +4,68 @@ from __future__ import annotations
 
 import importlib
 import keyword
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import click
+if TYPE_CHECKING:
+    import click
 
-SECTIONS: dict[str, dict[str, str]] = {
+
+class Place(NamedTuple):
+    """The module a command is in, and its line in the help: the first sentence of its own, which a test compares.
+
+    It stands here as well because importing every command for it would cost 60 ms.
+    """
+
+    module: str
+    help: str
+
+
+SECTIONS: Final[dict[str, dict[str, Place]]] = {
     "Look": {
-        "threads": "looking",
-        "log": "looking",
-        "show": "looking",
-        "diff": "looking",
-        "history": "asking",
-        "find": "asking",
-        "grep": "asking",
-        "tail": "tailing",
-        "mark": "marking",
-        "marks": "marking",
-        "pick": "picking",
-        "runs": "inbox",
-        "effects": "effects",
-        "approvals": "inbox",
-        "inbox": "deciding",
+        "threads": Place("looking", "List threads, newest write first."),
+        "log": Place("looking", "The history of a thread, oldest first."),
+        "show": Place("looking", "One checkpoint: state, tasks, what the executor logged."),
+        "diff": Place("looking", "What changed since the parent, or from one REF to another."),
+        "history": Place("asking", "Who wrote a value: every change of it, newest first."),
+        "find": Place("asking", "When a condition held: plan.status == 'final'."),
+        "grep": Place("asking", "Where a text stands, told where it came in."),
+        "tail": Place("tailing", "Follow a thread that another process writes."),
+        "mark": Place("marking", "Name a checkpoint: THREAD@NAME is a REF then."),
+        "marks": Place("marking", "List bookmarks, oldest first."),
+        "pick": Place("picking", "Choose a checkpoint on screen and print its REF."),
+        "runs": Place("inbox", "Runs of the embedded executor, newest first."),
+        "effects": Place("effects", "What runs asked of the world, called or from the record."),
+        "approvals": Place("inbox", "Questions that wait for a person, oldest first."),
+        "inbox": Place("deciding", "Everything that waits for a person: questions, runs on hold."),
     },
     "Write": {
-        "fork": "writing",
-        "edit": "writing",
-        "answer": "inbox",
-        "approve": "inbox",
-        "reject": "inbox",
-        "resolve": "deciding",
+        "fork": Place("writing", "Start a new thread at a checkpoint, changed or not."),
+        "edit": Place("writing", "Append a changed copy in the thread itself, as its head."),
+        "answer": Place("inbox", "Record an answer; running stays with resume."),
+        "approve": Place("inbox", "Record a yes; running stays with resume."),
+        "reject": Place("inbox", "Record a no; running stays with resume."),
+        "resolve": Place("deciding", "Decide about a run that is held or has failed."),
     },
     "Run": {
-        "run": "running",
-        "resume": "running",
-        "replay": "running",
-        "pause": "inbox",
-        "cancel": "inbox",
-        "break": "breaking",
-        "retry": "deciding",
-        "recover": "recovering",
-        "worker": "recovering",
+        "run": Place("running", "Start a thread, or one per line of a file."),
+        "resume": Place("running", "Go on at a head."),
+        "replay": Place("running", "Run again from a checkpoint: by the record, or live."),
+        "pause": Place("inbox", "Ask a thread's run to stop after its current step."),
+        "cancel": Place("inbox", "Ask a thread's run to end; only a fork goes on then."),
+        "break": Place("breaking", "Set, list and clear breakpoints, where runs stop."),
+        "retry": Place("deciding", "Let a failed, paused or crashed run go on."),
+        "recover": Place("recovering", "Go on with runs that nobody works on any more."),
+        "worker": Place("recovering", "Run what was answered, retried or decided, until Ctrl-C."),
     },
     "Store": {
-        "export": "moving",
-        "import": "moving",
-        "serve": "serving",
-        "protect": "deciding",
-        "stats": "figuring",
-        "mcp": "serving",
-        "doctor": "doctor",
-        "demo": "trying",
+        "export": Place("moving", "Write a thread as JSON lines, or its graph."),
+        "import": Place("moving", "Take the threads of an export into a store of ours."),
+        "serve": Place("serving", "Show the interface in a browser on this machine."),
+        "protect": Place("deciding", "Keep a thread from being cleaned up, whatever its age."),
+        "stats": Place("figuring", "Figures about recoveries, writes and what waits."),
+        "mcp": Place("serving", "Let an agent look into a store, by MCP over stdio."),
+        "doctor": Place("doctor", "Check the terminal, the installation and a store."),
+        "demo": Place("trying", "Open a small example: one native store, one of LangGraph's."),
     },
 }
 
@@ -67,8 +80,6 @@ def load(name: str) -> click.Command | None:
     for section in SECTIONS.values():
         if name in section:
             attribute = f"{name}_" if keyword.iskeyword(name) else name
-            command = getattr(importlib.import_module(f"tt_debug.cli.{section[name]}"), attribute)
-            if not isinstance(command, click.Command):
-                raise TypeError(f"{name} in tt_debug.cli.{section[name]} is not a command")
+            command: click.Command = getattr(importlib.import_module(f"tt_debug.cli.{section[name].module}"), attribute)
             return command
     return None

@@ -8,17 +8,17 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-import traceback
 from enum import IntEnum
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from stores import errors as store
-from stores.places import state_folder
 from tt_debug import errors as debugger
-from tt_debug.shell import word
-from tt_debug.text import safe_text
+from tt_debug.cells import safe_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*:/{1,2}[^\s'\"]+")
 
@@ -75,6 +75,8 @@ def report(error: Exception, store: str = "STORE") -> ExitCode:
 
     Hints name a store as STORE, as they come from where its name is not known; ``store`` is put there.
     """
+    from tt_debug.shell import word
+
     hint = STORE.sub(lambda _: word(masked(store)), _hint(error)) if store != "STORE" else _hint(error)
     _complain(what=_sentence(error), details=_details(error), hint=hint)
     return code_of(error)
@@ -82,6 +84,10 @@ def report(error: Exception, store: str = "STORE") -> ExitCode:
 
 def report_bug(error: BaseException) -> ExitCode:
     """Keep the traceback of an error nobody foresaw in our log file, and say where it is."""
+    import traceback
+
+    from stores.places import state_folder
+
     trace = "".join(traceback.format_exception(error))
     shown: tuple[str, ...] = ()
     path = state_folder() / "crash.log"

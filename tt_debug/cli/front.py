@@ -10,16 +10,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stores.errors import ReadOnly
-from tt_debug import config, redaction
 from tt_debug.cli import exits
-from tt_debug.redaction import Redaction
-from tt_debug.session.plans import GraphTarget
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tt_debug.redaction import Redaction
+    from tt_debug.session.plans import GraphTarget
     from tt_debug.session.session import Session
 
 
@@ -82,6 +82,8 @@ class Front:
 
     def hiding(self, reveal: bool) -> Redaction:
         """Which names are secret, as the user's configuration says; none with ``--reveal``. Raises UsageError."""
+        from tt_debug import config, redaction  # not for a help text
+
         return redaction.NOTHING if reveal else config.hiding()
 
     @contextmanager

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from stores.errors import StoreError
 from tt_debug import __version__
-from tt_debug.cli import commands, completing, exits, output
+from tt_debug.cli import commands, exits, output
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Screen
 from tt_debug.errors import DebuggerError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 DEEPEST = 5_000
 HELP_WORDS = frozenset({"-h", "--help", "--version"})
 
 
 class LazyGroup(click.Group):
-    """The commands of `commands`, each imported when it is called or described."""
+    """The commands of `commands`, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the help."""
@@ -33,6 +36,8 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands, and files: a first word that is no command is a STORE."""
+        from click.shell_completion import CompletionItem
+
         return [*super().shell_complete(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -43,9 +48,8 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """By section."""
         for title, section in commands.SECTIONS.items():
-            rows = [(name, command.get_short_help_str(60)) for name in section if (command := commands.load(name))]
             with formatter.section(title):
-                formatter.write_dl(rows, col_max=12)
+                formatter.write_dl([(name, place.help) for name, place in section.items()], col_max=12)
 
 
 EPILOG = """\b
@@ -137,6 +141,8 @@ def _dispatch(words: list[str], front: Front) -> ExitCode:
     if is_shell or (words and (words[0] in HELP_WORDS or words[0] in commands.names())):
         command: click.Command = group
         if is_shell:
+            from tt_debug.cli import completing
+
             completing.prepare()
     else:
         from tt_debug.cli.screen import open_store

@@ -5,17 +5,18 @@ The only writer to stdout. Every byte of a store passes here, so nothing that co
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from stores.model import Value
+from tt_debug.cells import safe_text
 from tt_debug.errors import DebuggerError
-from tt_debug.text import safe_text
+
+if TYPE_CHECKING:
+    from stores.model import Value
 
 VERSION = 1
 # Legal inside a JSON string, but a terminal obeys them (DEL, C1, bidi overrides) or a UTF-8 encoder refuses
@@ -62,6 +63,8 @@ class Output:
 
 def json_text(content: Value, indent: int | None = None) -> str:
     """JSON that is safe to print: not one character that a terminal obeys. Raises ValueError for NaN, TooDeep."""
+    import json
+
     separators = (",", ": ") if indent else (",", ":")
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
@@ -72,6 +75,8 @@ def json_text(content: Value, indent: int | None = None) -> str:
 
 def line_width() -> int | None:
     """Columns of the terminal that shows stdout; None when no terminal does, so that nothing is cut."""
+    import shutil
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
