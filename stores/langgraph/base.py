@@ -41,7 +41,7 @@ class LangGraphBase(ABC):
         self._lock = threading.RLock()
         self._memory = Memory()
         self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
-        self._decoders: OrderedDict[str, Decoder] = OrderedDict()
+        self._decoder = Decoder()
         self._seal, self._key_problem = _seal(os.environ.get(KEY_VARIABLE))
 
     @property
@@ -108,7 +108,7 @@ class LangGraphBase(ABC):
         def question(tables: Tables) -> Ref:
             reading = self._thread(tables, thread)
             assert reading.skeleton is not None
-            newest = max((key for key in reading.skeleton.order if key.ns == ns), default=None)
+            newest = reading.skeleton.heads.get(ns)
             if newest is None:
                 raise NotFound(f"thread {thread!r} has no checkpoint in namespace {ns!r}")
             return Ref(thread, ns, newest.id)
@@ -121,7 +121,7 @@ class LangGraphBase(ABC):
         def question(tables: Tables) -> Checkpoint:
             reading = self._thread(tables, ref.thread)
             reading.steps.prepare((Key(ref.id, ref.ns),))
-            return reading.checkpoint(Key(ref.id, ref.ns), self._decoder(ref.thread))
+            return reading.checkpoint(Key(ref.id, ref.ns), self._decoder)
 
         return self._ask(question)
 
@@ -171,21 +171,12 @@ class LangGraphBase(ABC):
         known = self._skeletons.get(thread)
         if known is None or known[0] != stamp:
             known = stamp, skeleton.build(tables.skeleton(thread))
-            self._keep(self._skeletons, thread, known)
+            with self._lock:  # a database answers several threads of the program at once
+                self._skeletons[thread] = known
+                self._skeletons.move_to_end(thread)
+                while len(self._skeletons) > _KEPT_THREADS:
+                    self._skeletons.popitem(last=False)
         return ThreadReading(Steps(tables, thread, self._memory, known[1]))
-
-    def _decoder(self, thread: str) -> Decoder:
-        found = self._decoders.get(thread) or Decoder()
-        self._keep(self._decoders, thread, found)
-        return found
-
-    def _keep(self, kept: OrderedDict[str, T], name: str, value: T) -> None:
-        # A database answers several threads of the program at once.
-        with self._lock:
-            kept[name] = value
-            kept.move_to_end(name)
-            while len(kept) > _KEPT_THREADS:
-                kept.popitem(last=False)
 
 
 def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:

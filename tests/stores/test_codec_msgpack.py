@@ -65,6 +65,35 @@ def test_equal_payloads_are_the_same_object_within_a_decoder() -> None:
     assert Decoder(budget=0).decode(pack([ext(5, MESSAGE)] * 2)) == first * 2
 
 
+def numbered(number: int) -> ormsgpack.Ext:
+    return ext(5, [*MESSAGE[:2], {"content": f"{number:04}"}, MESSAGE[3]])
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=2, max_size=6))
+def test_equal_payloads_are_the_same_object_wherever_they_stand_in_the_next_text(texts: list[list[int]]) -> None:
+    decoder = Decoder()
+    known: dict[int, Tagged] = {}
+    for numbers in texts:
+        found = decoder.decode(pack([numbered(number) for number in numbers]))
+        assert found == Decoder().decode(pack([numbered(number) for number in numbers]))
+        assert all(known.setdefault(number, value) is value for number, value in zip(numbers, found, strict=True))
+
+
+def test_payloads_of_another_code_are_other_values_at_the_same_place() -> None:
+    decoder = Decoder()
+    first, second = decoder.decode(pack(ext(42, b"x"))), decoder.decode(pack(ext(43, b"x")))
+    assert (first.kind, second.kind) == ("msgpack extension 42", "msgpack extension 43")
+
+
+def test_what_is_no_longer_asked_for_is_forgotten_and_what_is_stays() -> None:
+    size = len(pack(numbered(0)))
+    decoder = Decoder(budget=20 * size)
+    rare, often = decoder.decode(pack(numbered(0))), decoder.decode(pack([numbered(1)]))[0]
+    for number in range(2, 60):
+        assert decoder.decode(pack([numbered(number), numbered(1)]))[1] is often
+    assert decoder.decode(pack(numbered(0))) is not rare
+
+
 SPECIAL = {
     "an array": (ext(6, ["<f8", [2], "C", b"12345678"]), Opaque, "ndarray"),
     "an unknown extension": (ext(42, b"\x01\x02"), Opaque, "msgpack extension 42"),
