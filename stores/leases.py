@@ -28,5 +28,10 @@ def boot_id() -> str:
 
 def boot_clock() -> int:
     """Milliseconds since boot, time asleep included: no change of the wall clock moves it."""
+    return boot_nanos() // 1_000_000
+
+
+def boot_nanos() -> int:
+    """The same in nanoseconds."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return (time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)) // 1_000_000
+    return time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)

@@ -127,6 +127,10 @@ class Supervised(Protocol):
         the recorded one; None leaves it as it was."""
         ...
 
+    def time(self) -> datetime:
+        """The time in UTC by the clock that runs are written down by: a server's own, the machine's for a file."""
+        ...
+
     def beat(self, run_id: str, token: int, lease: float = LEASE_SECONDS) -> None:
         """Prolong the lease: ``lease`` seconds from now. Raises LeaseLost for an old token."""
         ...

@@ -11,7 +11,8 @@ from stores.model import Value
 from stores.native.base import NativeBase
 from stores.native.database import Database
 from stores.native.event_rows import log
-from stores.native.rows import from_micros, now, to_micros
+from stores.native.lease_clock import micros_now
+from stores.native.rows import from_micros, to_micros
 from stores.native.schema import version_of
 from stores.rereading import rereading
 from stores.supervision import Breakpoint, BreakpointHit
@@ -48,7 +49,7 @@ class NativeBreakpoints(NativeBase):
                 f"INSERT INTO breakpoints ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)",
                 (
                     wanted.id, wanted.place, wanted.node, wanted.name, wanted.condition, wanted.thread, wanted.by,
-                    to_micros(wanted.created or now()),
+                    to_micros(wanted.created) or micros_now(db),
                 ),
             )  # fmt: skip
             row = db.execute(f"SELECT {_COLUMNS} FROM breakpoints WHERE id = ?", (wanted.id,)).fetchone()

@@ -7,7 +7,7 @@ from typing import Final
 from stores.errors import Conflict, NotFound
 from stores.native.base import NativeBase
 from stores.native.database import Database
-from stores.native.rows import now, to_micros
+from stores.native.lease_clock import micros_now
 from stores.rereading import rereading
 from stores.runs import Definition
 
@@ -56,6 +56,6 @@ def keep_definition(db: Database, definition: Definition) -> None:
         " ON CONFLICT (hash) DO UPDATE SET origin = coalesce(excluded.origin, definitions.origin)",
         (
             definition.hash, definition.workflow_id, definition.version, definition.body, definition.origin,
-            to_micros(now()),
+            micros_now(db),
         ),
     )  # fmt: skip

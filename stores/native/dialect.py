@@ -33,10 +33,12 @@ class PostgresRows:
     """A connection on which the native store's statements are executed; their schema is on its search path.
 
     Values are bound on our side: the server need not guess the type of a mark that is only compared with NULL.
+    ``began`` is the server's time at the beginning, in microseconds since 1970.
     """
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, began: int) -> None:
         self._db = db
+        self.began = began
 
     def execute(self, sql: str, parameters: Sequence[Value] | Mapping[str, Value] = ()) -> ClientCursor[Any]:
         """As `sqlite3.Connection.execute`."""

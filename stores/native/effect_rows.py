@@ -8,7 +8,8 @@ from stores.effects import Effect, EffectCall, EffectStatus, EffectUse, OnConfli
 from stores.errors import Invalid, NotFound
 from stores.model import Value
 from stores.native.database import Database
-from stores.native.rows import from_micros, from_text, now, to_micros, to_text
+from stores.native.lease_clock import micros_now
+from stores.native.rows import from_micros, from_text, to_micros, to_text
 
 _COLUMNS: Final = (
     "e.key, e.workflow_id, e.node, e.business_id, e.visit, e.name, e.call_no, e.class, e.status, e.request,"
@@ -41,7 +42,7 @@ def put(
     run: tuple[str, int],
 ) -> None:
     """Enter the call under ``key``; an entry that is there takes the status and the result. ``run`` is (id, token)."""
-    done = to_micros(now()) if status in EffectStatus.ANSWERED else None
+    done = micros_now(db) if status in EffectStatus.ANSWERED else None
     answer = None if result is None else to_text(result, call.slot.name)
     db.execute(
         "INSERT INTO effects (key, slot, workflow_id, node, business_id, visit, name, call_no, class, status, request,"
@@ -52,7 +53,7 @@ def put(
         (
             key, call.slot.key, call.slot.workflow_id, call.slot.node, call.slot.business_id, call.slot.visit,
             call.slot.name, call.slot.call_no, call.kind, status, to_text(call.request, "request"), call.request_hash,
-            answer, thread, *run, to_micros(now()), done,
+            answer, thread, *run, micros_now(db), done,
         ),
     )  # fmt: skip
 
@@ -62,7 +63,7 @@ def use(db: Database, run_id: str, call: EffectCall, key: str, *, called: bool) 
     db.execute(
         "INSERT INTO effect_uses (run_id, ordinal, attempt, seq, key, called, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (run_id, ordinal, attempt, seq) DO UPDATE SET key = excluded.key, called = excluded.called",
-        (run_id, call.ordinal, call.attempt, call.seq, key, int(called), to_micros(now())),
+        (run_id, call.ordinal, call.attempt, call.seq, key, int(called), micros_now(db)),
     )
     if not called:
         db.execute("UPDATE effects SET replays = replays + 1 WHERE key = ?", (key,))
@@ -73,7 +74,7 @@ def end(db: Database, key: str, status: str, result: Value, error: str | None) -
     db.execute(
         "UPDATE effects SET status = ?, result = ?, error = ?, done_at = ? WHERE key = ?"
         " AND status NOT IN ('done', 'skipped')",
-        (status, None if result is None else to_text(result, "result"), error, to_micros(now()), key),
+        (status, None if result is None else to_text(result, "result"), error, micros_now(db), key),
     )
 
 
@@ -136,13 +137,21 @@ def restore(db: Database, past: EffectUse) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT (key) DO NOTHING",
         (
             effect.key, slot.key, *slot, effect.kind, status, to_text(effect.request, "request"), effect.request_hash,
-            result, effect.error, effect.thread, effect.run_id, to_micros(effect.created or now()),
+            result, effect.error, effect.thread, effect.run_id, to_micros(effect.created) or micros_now(db),
             to_micros(effect.done),
         ),
     )  # fmt: skip
     db.execute(
         "INSERT INTO effect_uses (run_id, ordinal, attempt, seq, key, called, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (past.run_id, past.ordinal, past.attempt, past.seq, effect.key, int(past.called), to_micros(past.at or now())),
+        (
+            past.run_id,
+            past.ordinal,
+            past.attempt,
+            past.seq,
+            effect.key,
+            int(past.called),
+            to_micros(past.at) or micros_now(db),
+        ),
     )
 
 

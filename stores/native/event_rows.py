@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from stores.model import Value
 from stores.native.database import Database
-from stores.native.rows import from_micros, from_text, now, to_micros, to_text
+from stores.native.lease_clock import micros_now
+from stores.native.rows import from_micros, from_text, to_text
 from stores.supervision import StoredEvent
 
 
 def log(db: Database, kind: str, data: Mapping[str, Value], run_id: str | None, thread: str | None) -> StoredEvent:
     """Insert one."""
-    at = to_micros(now())
+    at = micros_now(db)
     (id,) = db.execute(
         "INSERT INTO events (at, run_id, thread_id, kind, data) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (at, run_id, thread, kind, to_text(dict(data), kind)),

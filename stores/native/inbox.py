@@ -17,7 +17,8 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native import effect_rows
 from stores.native.base import NativeBase
 from stores.native.database import Database
-from stores.native.rows import ASKED, from_micros, from_text, header_at, insert_checkpoint, now, to_micros, to_text
+from stores.native.lease_clock import micros_now
+from stores.native.rows import ASKED, from_micros, from_text, header_at, insert_checkpoint, to_micros, to_text
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import QUESTIONS, Approval
@@ -52,7 +53,7 @@ class NativeInbox(NativeBase):
             row = db.execute(
                 "UPDATE inbox SET status = 'answered', answer = ?, answered_by = ?, answered_at = ?"
                 f" WHERE id = ? AND status = 'open' AND {ASKED} RETURNING {COLUMNS}",
-                (to_text(value, "answer"), by, to_micros(now()), approval_id),
+                (to_text(value, "answer"), by, micros_now(db), approval_id),
             ).fetchone()
             if row is None:
                 raise not_open(db, approval_id)
@@ -74,7 +75,7 @@ def insert_approval(db: Database, asked: Approval) -> None:
         (
             asked.id, asked.kind, asked.run_id, asked.thread, asked.checkpoint, asked.node,
             to_text(asked.prompt, "prompt"), None if asked.schema is None else to_text(dict(asked.schema), "schema"),
-            to_micros(asked.since or now()), to_micros(asked.due), asked.on_timeout,
+            to_micros(asked.since) or micros_now(db), to_micros(asked.due), asked.on_timeout,
         ),
     )  # fmt: skip
 
@@ -145,7 +146,7 @@ def _wake(db: Database, asked: Approval, checkpoint: str, value: Value) -> None:
     db.execute(
         "UPDATE steps SET status = 'completed', output = ?, ended_at = ?, checkpoint_id = ?"
         " WHERE run_id = ? AND status = 'waiting'",
-        (to_text({asked.node: value}, "answer"), to_micros(now()), checkpoint, asked.run_id),
+        (to_text({asked.node: value}, "answer"), micros_now(db), checkpoint, asked.run_id),
     )
 
 

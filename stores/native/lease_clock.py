@@ -1,18 +1,24 @@
-"""The clock that leases are measured by: the machine's since boot for a file, the server's own on a server.
+"""The clocks of a native store: the machine's for a file, the server's own on a server, whatever a client's says.
 
-Owns asking it; what a lease allows is `supervision`.
+Owns asking them; what a lease allows is `supervision`.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Final, NamedTuple
+import time
+from typing import Final, NamedTuple, Protocol, cast
 
 from stores import leases
 from stores.native.database import Database
 
 _SERVER: Final = "server"
-_SERVER_CLOCK: Final = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)"
+
+
+class ServerTime(Protocol):
+    """A transaction on a server, which said what time it is there, in microseconds since 1970, as it began."""
+
+    began: int
 
 
 class LeaseClock(NamedTuple):
@@ -31,7 +37,14 @@ class LeaseClock(NamedTuple):
 
 
 def lease_clock(db: Database) -> LeaseClock:
-    """The present moment."""
+    """The present moment of the clock that leases are measured by: for a file the machine's since boot."""
     if isinstance(db, sqlite3.Connection):
         return LeaseClock(leases.boot_id(), leases.boot_clock())
-    return LeaseClock(_SERVER, int(db.execute(_SERVER_CLOCK).fetchone()[0]))
+    return LeaseClock(_SERVER, cast("ServerTime", db).began // 1000)
+
+
+def micros_now(db: Database) -> int:
+    """Microseconds since 1970: what is written down as the time of something."""
+    if isinstance(db, sqlite3.Connection):
+        return time.time_ns() // 1000
+    return cast("ServerTime", db).began

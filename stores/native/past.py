@@ -15,7 +15,8 @@ from stores.native.database import Database
 from stores.native.definitions import keep_definition
 from stores.native.effects import NativeEffects
 from stores.native.inbox import insert_approval
-from stores.native.rows import now, restore_checkpoint, to_micros, to_text
+from stores.native.lease_clock import micros_now
+from stores.native.rows import restore_checkpoint, to_micros, to_text
 from stores.native.tasks import keep_past
 from stores.past import PastCheckpoint, PastThread
 from stores.points import point
@@ -67,7 +68,7 @@ class _End:
 def _insert_thread(db: Database, past: PastThread) -> None:
     done = db.execute(
         "INSERT OR IGNORE INTO threads (thread_id, business_id, created_at) VALUES (?, ?, ?)",
-        (past.thread, past.business_id, to_micros(now())),
+        (past.thread, past.business_id, micros_now(db)),
     )
     if done.rowcount != 1:
         raise Conflict(
@@ -98,7 +99,7 @@ def _insert_run(db: Database, run: Run) -> None:
         (
             run.run_id, run.thread, run.workflow_hash, status, run.mode, run.business_id, run.base and run.base.id,
             run.head and run.head.id, run.until, run.token, run.recoveries, run.error,
-            to_micros(run.created or now()), to_micros(run.started), to_micros(run.ended),
+            to_micros(run.created) or micros_now(db), to_micros(run.started), to_micros(run.ended),
         ),
     )  # fmt: skip
 

@@ -14,7 +14,6 @@ from stores.model import StoreInfo
 from stores.native.base import NativeBase
 from stores.native.database import Database as Rows
 from stores.native.history import CAPABILITIES, NativeHistory
-from stores.native.postgres_locks import PostgresRunLock, is_locked
 from stores.native.postgres_schema import MIGRATIONS, check_readable, look_into, migrate, take_turn
 from stores.native.schema import store_id_of, version_of
 from stores.postgres import Database, Server, WriteConnection
@@ -70,14 +69,6 @@ class NativeSchema(NativeBase):
     def secret_url(self) -> str:
         """What opens the store in another process, its password included: never to be shown."""
         return self._server.address.choosing(schema=self._schema).secret_url
-
-    def run_lock(self, run_id: str) -> PostgresRunLock:
-        """The lock of a run; see `stores.run_locks.KeepsLocks`."""
-        return PostgresRunLock(self._server.address, self._store_id, run_id)
-
-    def is_run_locked(self, run_id: str) -> bool:
-        """Whether a living process has it."""
-        return self._server.read(lambda db: is_locked(db, self._store_id, run_id))
 
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""

@@ -39,6 +39,11 @@ _TABLES: Final = (
     " WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"
 )
 
+_LOOK: Final = (
+    "SELECT set_config('search_path', quote_ident(%s), true),"
+    " CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)"
+)
+
 
 def create_schema(url: str) -> None:
     """Make an empty native store, or bring an older one up to date.
@@ -63,8 +68,9 @@ def take_turn(db: Database, schema: str) -> None:
 
 def look_into(db: Database, schema: str) -> PostgresRows:
     """The native store's statements in a schema, for the length of a transaction."""
-    db.execute("SELECT set_config('search_path', quote_ident(%s), true)", (schema,))
-    return PostgresRows(db)
+    row = db.execute(_LOOK, (schema,)).fetchone()
+    assert row is not None
+    return PostgresRows(db, row[1])
 
 
 def migrate(db: Database, address: Address, schema: str) -> None:

@@ -16,6 +16,7 @@ from stores.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
 from stores.ids import time_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native.database import Database
+from stores.native.lease_clock import micros_now
 from stores.runs import RunStatus
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -79,11 +80,6 @@ def to_micros(time: datetime | None) -> int | None:
 def from_micros(micros: int | None) -> datetime | None:
     """The time in UTC."""
     return None if micros is None else EPOCH + timedelta(microseconds=micros)
-
-
-def now() -> datetime:
-    """The wall clock in UTC; for display, never for deciding."""
-    return datetime.now(UTC)
 
 
 def to_text(value: Value, *path: str) -> str:
@@ -197,7 +193,8 @@ def insert_checkpoint(
     if _is_there(db, new.ref, values["checksum"]):
         return header_at(db, new.ref.thread, new.ref.id)
     _ensure_thread(db, new)
-    values = {"token": token, "commit_id": commit_id, "created_at": to_micros(time_of(new.ref.id) or now()), **values}
+    created = to_micros(time_of(new.ref.id)) or micros_now(db)
+    values = {"token": token, "commit_id": commit_id, "created_at": created, **values}
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
     db.execute("UPDATE threads SET head = ? WHERE thread_id = ?", (new.ref.id, new.ref.thread))
@@ -213,7 +210,7 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
     values = _record(new, _step_of(new, parent), parent)
-    values["created_at"] = to_micros(created or time_of(new.ref.id) or now())
+    values["created_at"] = to_micros(created or time_of(new.ref.id)) or micros_now(db)
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
     if new.parent is not None and new.parent.thread != new.ref.thread:
@@ -308,5 +305,5 @@ def _ensure_thread(db: Database, new: NewCheckpoint) -> None:
     db.execute(
         "INSERT OR IGNORE INTO threads (thread_id, forked_from_thread, forked_from, business_id, created_at) VALUES"
         f" (?1, ?2, ?3, coalesce(?5, (SELECT {BUSINESS_ID} FROM threads t WHERE t.thread_id = ?2)), ?4)",
-        (new.ref.thread, origin and origin.thread, origin and origin.id, to_micros(now()), named),
+        (new.ref.thread, origin and origin.thread, origin and origin.id, micros_now(db), named),
     )

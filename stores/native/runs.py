@@ -19,8 +19,8 @@ from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
-from stores.native.lease_clock import lease_clock
-from stores.native.rows import BUSINESS_ID, header_at, insert_checkpoint, now, to_micros
+from stores.native.lease_clock import lease_clock, micros_now
+from stores.native.rows import BUSINESS_ID, header_at, insert_checkpoint, to_micros
 from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
 from stores.rereading import rereading
@@ -148,7 +148,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             moved = db.execute(
                 "UPDATE runs SET status = 'cancelled', hold_reason = NULL, ended_at = ? WHERE run_id = ?"
                 " AND status IN ('pending', 'waiting_human', 'paused', 'crashed')",
-                (to_micros(now()), run_id),
+                (micros_now(db), run_id),
             )
             withdraw(db, run_id)
             step_rows.abandon(db, run_id)
@@ -203,7 +203,7 @@ def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
     """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
     row = db.execute(
         "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id",
-        (to_micros(now()), run_id, token),
+        (micros_now(db), run_id, token),
     ).fetchone()
     if row is None:
         found = run_at(db, run_id)
@@ -231,7 +231,7 @@ def move(
     db.execute(
         "UPDATE runs SET status = ?, head = coalesce(?, head), error = ?, ended_at = ?, hold_reason = ?"
         " WHERE run_id = ?",
-        (status, head, error, to_micros(now()) if status in _ENDED else None, held, run_id),
+        (status, head, error, micros_now(db) if status in _ENDED else None, held, run_id),
     )
     if not running:
         db.execute(
@@ -272,7 +272,7 @@ def _insert_run(db: Database, run: Run, head: str) -> None:
         f" (SELECT 1 FROM runs WHERE thread_id = ?2 AND status IN {_ACTIVE})",
         (
             run.run_id, run.thread, run.workflow_hash, run.mode, run.base.id if run.base else head,
-            run.head.id if run.head else head, run.until, to_micros(run.created or now()), run.business_id,
+            run.head.id if run.head else head, run.until, to_micros(run.created) or micros_now(db), run.business_id,
         ),
     )  # fmt: skip
     if done.rowcount != 1:

@@ -12,7 +12,8 @@ from typing import Final
 from stores.errors import Corrupt
 from stores.model import NewCheckpoint, Ref, Value
 from stores.native.database import Database
-from stores.native.rows import from_micros, from_text, now, to_micros, to_text
+from stores.native.lease_clock import micros_now
+from stores.native.rows import from_micros, from_text, to_micros, to_text
 from stores.runs import StepRecord
 
 _COLUMNS: Final = (
@@ -38,7 +39,7 @@ def start(db: Database, step: StepRecord, thread: str, token: int) -> None:
         " SELECT ?, ?, ?, ?, ?, ?, 'running', thread_id, head, ?, '' FROM threads WHERE thread_id = ?",
         (
             step.run_id, step.ordinal, step.attempt, step.node, step.visit, token,
-            to_micros(step.started or now()), thread,
+            to_micros(step.started) or micros_now(db), thread,
         ),
     )  # fmt: skip
 
@@ -47,7 +48,7 @@ def abandon(db: Database, run_id: str) -> None:
     """Whoever ran or asked what is still logged so has gone."""
     db.execute(
         "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status IN ('running', 'waiting')",
-        (to_micros(now()), run_id),
+        (micros_now(db), run_id),
     )
 
 
@@ -58,7 +59,7 @@ def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -
     """
     ended = {
         "status": step.status,
-        "ended_at": None if step.status == "waiting" else to_micros(step.ended or now()),
+        "ended_at": None if step.status == "waiting" else to_micros(step.ended) or micros_now(db),
         "checkpoint_id": at.id or None,
         "output": None if step.output is None else to_text(step.output, step.node),
         "error": step.error,
@@ -75,9 +76,9 @@ def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -
         {**ended, **key},
     )
     abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
-    db.execute(abandon_others, (to_micros(now()), step.run_id))
+    db.execute(abandon_others, (micros_now(db), step.run_id))
     if done.rowcount != 1:
-        started = to_micros(step.started or step.ended or now())
+        started = to_micros(step.started or step.ended) or micros_now(db)
         row = {
             **ended, **key, "node": step.node, "visit": step.visit, "thread_id": at.thread, "base": base,
             "started_at": started, "substep": "",

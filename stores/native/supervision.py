@@ -6,6 +6,7 @@ Owns how a run gets another owner, each step decided by a WHERE clause; what an 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from typing import Final
 
 from stores.errors import Conflict, LeaseLost, NotFound
@@ -15,11 +16,12 @@ from stores.native.checksums import fault
 from stores.native.database import Database
 from stores.native.event_rows import event_of, log
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
-from stores.native.lease_clock import lease_clock
-from stores.native.rows import ASKED, insert_checkpoint, now, to_micros, to_text
+from stores.native.lease_clock import lease_clock, micros_now
+from stores.native.rows import ASKED, EPOCH, insert_checkpoint, to_text
 from stores.native.run_rows import run_at
 from stores.native.runs import NativeRuns, check_head, fenced, move, refused
 from stores.points import point
+from stores.rereading import rereading
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import CANCEL, DISMISS, StoredEvent, Takeover
 
@@ -49,9 +51,8 @@ class NativeSupervision(NativeRuns):
         takeover: Takeover | None = None,
     ) -> Run:
         """Take the run; the lease is measured by the machine's clock since boot."""
-        at = to_micros(now())
         with self._writing() as db:
-            clock = lease_clock(db)
+            at, clock = micros_now(db), lease_clock(db)
             before = run_at(db, run_id)
             over = -1 if takeover is None else takeover.token
             done = db.execute(
@@ -68,12 +69,18 @@ class NativeSupervision(NativeRuns):
             point("native.claimed")
             return run
 
+    @rereading
+    def time(self) -> datetime:
+        """A server's own; a client's clock may say anything."""
+        with self._reading() as db:
+            return EPOCH + timedelta(microseconds=micros_now(db))
+
     def beat(self, run_id: str, token: int, lease: float = LEASE_SECONDS) -> None:
         """Prolong the lease."""
         with self._writing() as db:
             done = db.execute(
                 "UPDATE runs SET lease_until = ?, beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running'",
-                (lease_clock(db).after(lease), to_micros(now()), run_id, token),
+                (lease_clock(db).after(lease), micros_now(db), run_id, token),
             )
             if done.rowcount != 1:
                 raise _lost(run_at(db, run_id), token)
@@ -110,7 +117,7 @@ class NativeSupervision(NativeRuns):
             row = db.execute(
                 "UPDATE inbox SET status = 'answered', answer = ?, answered_by = ?, answered_at = ?"
                 f" WHERE id = ? AND status = 'open' AND NOT {ASKED} RETURNING {COLUMNS}",
-                (to_text(decision, "decision"), by, to_micros(now()), case_id),
+                (to_text(decision, "decision"), by, micros_now(db), case_id),
             ).fetchone()
             if row is None:
                 raise not_open(db, case_id)
@@ -128,7 +135,7 @@ class NativeSupervision(NativeRuns):
             row = db.execute(
                 f"UPDATE inbox SET status = 'expired', answered_at = ? WHERE id = ? AND status = 'open' AND {ASKED}"
                 f" RETURNING {COLUMNS}",
-                (to_micros(now()), approval_id),
+                (micros_now(db), approval_id),
             ).fetchone()
             if row is None:
                 raise not_open(db, approval_id)
@@ -138,7 +145,7 @@ class NativeSupervision(NativeRuns):
             db.execute(
                 "UPDATE steps SET status = 'failed', error = ?, error_class = 'Expired', ended_at = ?"
                 " WHERE run_id = ? AND status = 'waiting'",
-                (error, to_micros(now()), asked.run_id),
+                (error, micros_now(db), asked.run_id),
             )
             move(db, asked.run_id, RunStatus.FAILED, None, error)
             return run_at(db, asked.run_id)
@@ -235,7 +242,7 @@ def _follow(db: Database, run_id: str, decision: str) -> None:
         done = db.execute(
             "UPDATE runs SET status = 'cancelled', hold_reason = NULL, ended_at = ? WHERE run_id = ?"
             " AND status IN ('crashed', 'failed', 'paused', 'pending')",
-            (to_micros(now()), run_id),
+            (micros_now(db), run_id),
         )
         withdraw(db, run_id)
     else:

@@ -17,7 +17,6 @@ from stores import create_native, open_store
 from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.protocol import RunStore
-from stores.run_locks import KeepsLocks
 from stores.runs import Run, RunStatus
 from tests.postgres import fresh_database, postgres_server
 from tt_debug.definition.load import load_workflow
@@ -60,7 +59,6 @@ def store_url(postgres_server: str) -> Iterator[str]:
 def opened(url: str) -> Any:
     store = open_store(url, read_only=False)
     assert isinstance(store, RunStore)
-    assert isinstance(store, KeepsLocks)
     return store
 
 

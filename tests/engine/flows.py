@@ -30,6 +30,7 @@ class FakeClock(Clock):
     """Sleeping moves it on at once; what was slept is kept."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.time = datetime(2026, 1, 1, tzinfo=UTC)
         self.slept = 0.0
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from tests.engine.holders import holder
 from tests.postgres import database, postgres_server
 from tt_debug.engine import ownership
 from tt_debug.engine.ownership import Heartbeat, RunLock, claimed, is_alive, lock_path, why_ownerless
+from tt_debug.engine.surroundings import Clock
 
 __all__ = ["database", "postgres_server"]
 
@@ -99,7 +102,9 @@ def test_an_owner_that_lives_and_does_not_beat_is_taken_over(on: Bench) -> None:
 def test_the_wall_clock_does_not_move_a_lease_and_a_reboot_ends_it(on: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     run = on.store.claim("run-t", "me", os.getpid())
     with holder(lock_path(on.store, "run-t", "me")):
-        monkeypatch.setattr("stores.native.rows.now", lambda: on.clock.now())  # years ago
+        monkeypatch.setattr("stores.native.lease_clock.time.time_ns", lambda: 0)  # decades ago
+        on.store.beat("run-t", run.token)
+        assert on.store.time().year == 1970
         assert is_alive(on.store, on.store.run("run-t"))
         clock = leases.boot_clock()
         monkeypatch.setattr(leases, "boot_clock", lambda: clock + 3_600_000)  # an hour asleep
@@ -136,7 +141,9 @@ def test_no_call_begins_late_in_a_lease(on: Bench, monkeypatch: pytest.MonkeyPat
         heart.prolong()
 
 
-def test_on_a_server_its_own_clock_and_locks_tell_who_runs_a_run(database: str, tmp_path: Path) -> None:
+@pytest.fixture
+def served(database: str, tmp_path: Path) -> Iterator[RunStore]:
+    """A store on a server, with the pending run "r"."""
     create_native(database)
     workflow = bench(tmp_path, [python("a", "count", None)]).workflow
     with closing(open_store(database, read_only=False)) as store:
@@ -144,14 +151,47 @@ def test_on_a_server_its_own_clock_and_locks_tell_who_runs_a_run(database: str, 
         store.put_definition(workflow.definition())
         ref = Ref("t", "", new_id(-1))
         store.create_run(Run("r", "t", workflow.hash), NewCheckpoint(ref, None, {}, "input", step=-1, next=("a",)))
-        with claimed(store, store.run("r")) as mine:
-            assert is_alive(store, store.run("r"))
-            with pytest.raises(Conflict), claimed(store, store.run("r")):
-                pass
-            store.beat("r", mine.token, 0)
-            assert "its lease is over" in (why_ownerless(store, store.run("r")) or "")
-            store.beat("r", mine.token, 30)
-        assert why_ownerless(store, store.run("r")) == f"its process {os.getpid()} is gone"
-        with claimed(store, store.run("r")) as mine:
-            assert (mine.token, mine.recoveries) == (2, 1)
-            assert store.finish("r", mine.token, RunStatus.PAUSED).lease_left is None
+        yield store
+
+
+def test_on_a_server_no_clock_of_a_client_counts(served: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, clock = served.time(), leases.boot_clock()
+    monkeypatch.setattr("stores.native.lease_clock.time.time_ns", lambda: 0)
+    monkeypatch.setattr(leases, "boot_clock", lambda: clock + 86_400_000)
+    with claimed(served, served.run("r")) as mine:
+        served.beat("r", mine.token)
+        found = served.run("r")
+        assert 29 < (found.lease_left or 0) <= 30
+        assert found.started is not None
+        assert before <= found.started <= (found.beat or before) <= served.time()
+        assert Clock(served.time()).now() - served.time() < timedelta(seconds=10)
+
+
+def test_of_an_owner_on_another_machine_the_lease_alone_tells(
+    served: RunStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with claimed(served, served.run("r")):
+        pass
+    assert "is gone" in (why_ownerless(served, served.run("r")) or "")
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "another home"))
+    found = served.run("r")
+    assert why_ownerless(served, found) is None
+    with pytest.raises(Conflict), claimed(served, found):
+        pass
+    served.beat("r", found.token, 0)
+    assert "its lease is over" in (why_ownerless(served, served.run("r")) or "")
+
+
+def test_on_a_server_the_lease_tells_who_runs_a_run_and_here_the_lock_too(served: RunStore) -> None:
+    store = served
+    with claimed(store, store.run("r")) as mine:
+        assert is_alive(store, store.run("r"))
+        with pytest.raises(Conflict), claimed(store, store.run("r")):
+            pass
+        store.beat("r", mine.token, 0)
+        assert "its lease is over" in (why_ownerless(store, store.run("r")) or "")
+        store.beat("r", mine.token, 30)
+    assert why_ownerless(store, store.run("r")) == f"its process {os.getpid()} is gone"
+    with claimed(store, store.run("r")) as mine:
+        assert (mine.token, mine.recoveries) == (2, 1)
+        assert store.finish("r", mine.token, RunStatus.PAUSED).lease_left is None

@@ -1,7 +1,7 @@
-"""Who runs a run: the kernel lock of its process, the lease in the store, and the thread that prolongs it.
+"""Who runs a run: the lease in the store, the kernel lock of its process, and the thread that prolongs the lease.
 
-Owns taking a run and giving it back. The kernel frees the lock at its holder's death, so that nobody waits for a
-clock; the lease is for an owner that lives and no longer works: stopped, hanging, or on a machine that slept.
+Owns taking a run and giving it back. The kernel frees the lock at its holder's death, so that nobody on its machine
+waits for a clock; the lease is for an owner that lives and no longer works, or that is on another machine.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from typing import Final, Self
 
 from stores.errors import LeaseLost, StoreError, Unreachable
 from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
+from stores.places import state_folder
 from stores.protocol import RunStore
-from stores.run_locks import KeepsLocks
-from stores.run_locks import RunLock as Lock
 from stores.runs import Run, RunStatus
 from stores.supervision import Takeover
 
@@ -31,23 +30,45 @@ _BEATS: Final = 6  # beats in a lease: some may fail on a store that is busy
 
 
 def lock_path(store: RunStore, run_id: str, owner: str | None) -> Path:
-    """The lock file of one owner of a run, beside the store. Hashed: a run's id may hold anything.
+    """The lock file of one owner of a run: beside the store, or, where that is on a server, in our own folder.
 
-    Each owner has its own: one that was taken over while it was stopped keeps its lock for as long as it lives.
+    Hashed: a run's id may hold anything. Each owner has its own: one that was taken over while it was stopped keeps
+    its lock for as long as it lives.
     """
-    name = hashlib.sha256(_key(run_id, owner).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return Path(f"{store.info.path}.locks") / name
+    info = store.info
+    folder = Path(f"{info.path}.locks") if info.path else state_folder() / "locks" / info.store_id
+    name = hashlib.sha256(f"{owner}:{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return folder / name
 
 
-def _key(run_id: str, owner: str | None) -> str:
-    return f"{owner}:{run_id}"
+def _new_owner(store: RunStore) -> str:
+    """A name that nobody else has; of a store on a server it says, too, from where the lock can be looked at."""
+    name = uuid.uuid4().hex
+    if store.info.path:
+        return name
+    with suppress(OSError):  # the lock, which is made next, says why it cannot be
+        state_folder().mkdir(parents=True, exist_ok=True)
+    return f"{name}@{_here()}"
 
 
-def _lock_of(store: RunStore, run_id: str, owner: str) -> Lock:
-    """The server's where the store is on one, else the kernel's."""
-    if isinstance(store, KeepsLocks):
-        return store.run_lock(_key(run_id, owner))
-    return RunLock(lock_path(store, run_id, owner))
+def _here() -> str:
+    """Names what sees the locks in our own folder: this boot of the machine, and files as this process sees them.
+
+    Containers on one machine share its boot and not their folders. Empty where that cannot be told.
+    """
+    try:
+        folder, seen = state_folder().stat(), os.readlink("/proc/self/ns/mnt")
+    except OSError:
+        return ""
+    place = f"{boot_id()} {seen} {folder.st_dev} {folder.st_ino}"
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
+
+
+def _sees_lock_of(store: RunStore, run: Run) -> bool:
+    if store.info.path:
+        return True
+    here = _here()
+    return bool(here) and (run.owner or "").endswith(f"@{here}")
 
 
 class RunLock:
@@ -91,7 +112,7 @@ class RunLock:
             except OSError as error:
                 raise Unreachable(
                     f"cannot keep the run's lock in {self._path.parent}: {error.strerror}",
-                    hint="a run needs a folder that can be written to",
+                    hint="a run needs a folder that can be written to; TT_DEBUG_HOME moves ours",
                 ) from error
 
     def _still_there(self, fd: int) -> bool:
@@ -115,15 +136,11 @@ class RunLock:
 def why_ownerless(store: RunStore, run: Run) -> str | None:
     """The evidence that a run whose row says running may be taken over; None when its owner is at work.
 
-    Creates nothing.
+    Creates nothing. Of an owner on another machine, which only a server has, the lease alone tells.
     """
-    if isinstance(store, KeepsLocks):
-        locked = store.is_run_locked(_key(run.run_id, run.owner))
-    elif run.boot_id and run.boot_id != boot_id():
+    if store.info.path and run.boot_id and run.boot_id != boot_id():
         return "the machine was started anew since"
-    else:
-        locked = _is_locked(lock_path(store, run.run_id, run.owner))
-    if not locked:
+    if _sees_lock_of(store, run) and not _is_locked(lock_path(store, run.run_id, run.owner)):
         return f"its process {run.owner_pid} is gone"
     if not run.lease_left:
         since = f" since {run.beat:%Y-%m-%d %H:%M:%S} UTC" if run.beat else ""
@@ -165,8 +182,8 @@ def claimed(
     afterwards that its process lives. Raises Conflict when somebody else runs it and no ``evidence`` says that it may
     be taken from them. ``on_conflict`` as in the store's ``claim``.
     """
-    owner = uuid.uuid4().hex
-    with _lock_of(store, run.run_id, owner) as lock:
+    owner = _new_owner(store)
+    with RunLock(lock_path(store, run.run_id, owner)) as lock:
         if not _acquired(lock):
             raise Unreachable(f"cannot lock run {run.run_id}", hint="try again")
         over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
@@ -174,7 +191,7 @@ def claimed(
         yield store.claim(run.run_id, owner, os.getpid(), on_conflict, lease=lease, takeover=takeover)
 
 
-def _acquired(lock: Lock) -> bool:
+def _acquired(lock: RunLock) -> bool:
     for _ in range(_ATTEMPTS):
         if lock.acquire():
             return True

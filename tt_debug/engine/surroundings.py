@@ -9,18 +9,27 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from stores.leases import boot_nanos
 from stores.protocol import RunStore
 from tt_debug.engine.events import Event
 
 
 class Clock:
-    """The time and the passing of it; tests give their own."""
+    """The time and the passing of it; tests give their own.
+
+    Asked for the time once, at the beginning: who sets this machine's clock meanwhile moves nothing.
+    """
+
+    def __init__(self, start: datetime | None = None) -> None:
+        """``start`` is the present moment, by whatever clock is to count; by this machine's where it is None."""
+        self._start = start or datetime.now(UTC)
+        self._since = boot_nanos()
 
     def now(self) -> datetime:
         """In UTC."""
-        return datetime.now(UTC)
+        return self._start + timedelta(microseconds=(boot_nanos() - self._since) // 1000)
 
     def sleep(self, seconds: float) -> None:
         """Block."""

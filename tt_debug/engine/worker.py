@@ -214,7 +214,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         look_beside(job.folder or (str(origin) if origin else None))
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease) as heart:
-            around = Surroundings(store, tell, stop, Clock(), heart.prolong)
+            around = Surroundings(store, tell, stop, Clock(store.time()), heart.prolong)
             passed = let_pass(mine, around, job.adopt)
             if passed is not None:
                 orders = Orders(until, job.single_step, tuple(job.allow))

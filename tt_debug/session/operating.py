@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
 from stores.model import Header, Status
 from stores.protocol import RunStore, Store
-from stores.run_locks import KeepsLocks
+from stores.reopening import Reopened
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
 from tt_debug.engine import recover, recovery
@@ -185,7 +185,7 @@ class Operations:
         from tt_debug.engine.worker import WorkflowJob, run_workflow
 
         store = self._store
-        url = store.secret_url if isinstance(store, KeepsLocks) else store.info.path or ""
+        url = store.secret_url if isinstance(store, Reopened) else store.info.path or ""
         ended = run_workflow(WorkflowJob(url, run.run_id), on_event)
         return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
 

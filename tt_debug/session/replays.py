@@ -13,7 +13,7 @@ from stores.model import Header, Ref
 from stores.native.sqlite import create_native
 from stores.places import state_folder
 from stores.protocol import RunStore
-from stores.run_locks import KeepsLocks
+from stores.reopening import Reopened
 from tt_debug.definition.load import load_body
 from tt_debug.engine.replay import ReplayJob, line_of
 from tt_debug.engine.worker import WorkflowJob, run_workflow
@@ -93,7 +93,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         scratch,
     )
     given = request.workflow
-    url = store.secret_url if isinstance(store, KeepsLocks) else store.info.path or ""
+    url = store.secret_url if isinstance(store, Reopened) else store.info.path or ""
     folder = str(given.absolute().parent) if given is not None else None
     ended = run_workflow(WorkflowJob(url, "", folder=folder, replay=asdict(job)), on_event)
     notes = () if scratch == "" else (f"its states are kept: tt-debug log {scratch} {plan.thread}",)

@@ -12,7 +12,7 @@ from stores.errors import Conflict
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.protocol import RunStore, Store
-from stores.run_locks import KeepsLocks
+from stores.reopening import Reopened
 from stores.runs import Approval, Definition, Run, RunStatus
 from tt_debug.definition.load import differences, load_body, load_workflow
 from tt_debug.definition.versions import NoWay, Way, way
@@ -91,7 +91,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         run = store.create_run(_new_run(plan, header.ref))
     given = request.workflow
     job = WorkflowJob(
-        store.secret_url if isinstance(store, KeepsLocks) else store.info.path or "",
+        store.secret_url if isinstance(store, Reopened) else store.info.path or "",
         run.run_id,
         until=request.until,
         single_step=request.single_step,
