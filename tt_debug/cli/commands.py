@@ -41,6 +41,7 @@ SECTIONS: Final[dict[str, dict[str, Place]]] = {
     "Write": {
         "fork": Place("writing", "Start a new thread at a checkpoint, changed or not."),
         "edit": Place("writing", "Append a changed copy in the thread itself, as its head."),
+        "undo": Place("undoing", "Take back our last fork or edit on which nothing ran."),
         "answer": Place("inbox", "Record an answer; running stays with resume."),
         "approve": Place("inbox", "Record a yes; running stays with resume."),
         "reject": Place("inbox", "Record a no; running stays with resume."),

@@ -42,6 +42,7 @@ class ThreadsOptions(Target):
     filter: str
     status: str | None
     meta: tuple[str, ...]
+    all: bool
     limit: int | None
 
 
@@ -50,6 +51,7 @@ class ThreadsOptions(Target):
 @click.option("--filter", metavar="TEXT", default="", help="Only names that contain TEXT, in any case.")
 @click.option("--status", type=click.Choice(Status.ALL), metavar="S", help=f"Only {', '.join(Status.ALL)}.")
 @click.option("--meta", metavar="K=V", multiple=True, help="Only where the metadata has V under K; repeatable.")
+@click.option("--all", is_flag=True, help="With the forks of yours that were taken back.")
 @limit
 @looking_options
 @gathered(ThreadsOptions)
@@ -58,7 +60,9 @@ def threads(front: Front, options: ThreadsOptions) -> ExitCode:
     meta = dict(_key_value(text) for text in options.meta)
     output = Output(options.as_json)
     with front.looking(options.store) as session:
-        found = session.threads(text=options.filter, status=options.status, meta=meta, limit=options.limit)
+        found = session.threads(
+            text=options.filter, status=options.status, meta=meta, limit=options.limit, hidden=options.all
+        )
     if output.as_json:
         output.document("threads", [records.thread_record(info) for info in found])
     else:

@@ -24,6 +24,7 @@ from tt_debug.session import forking, heads, revival
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.plans import GraphTarget, NodeEdit, RunPlan, RunRequest, RunResult, Updated
+from tt_debug.session.undoing import Undoing
 from tt_debug.values import to_json
 
 END: Final = "__end__"
@@ -89,6 +90,8 @@ def execute(store: Store, journal: Journal, plan: RunPlan) -> RunResult:
         job = replace(job, thread=plan.thread)
     made = update_graph(job, save=not edit.preview)
     head = ref if made.checkpoint is None else Ref(plan.thread, "", made.checkpoint)
+    if head != ref:
+        Undoing(store, journal).note("edit" if plan.thread == ref.thread else "fork", head, ref)
     return RunResult(
         run="",
         thread=head.thread,

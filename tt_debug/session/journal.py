@@ -1,5 +1,5 @@
 """What we know about a store that is not ours, in a file of our own: lineage of forks, answers, graphs that ran,
-bookmarks, watches.
+bookmarks, watches, what we wrote into it.
 
 Lies under `stores.places.state_folder()`, named by the store's id; made at the first write, never by looking.
 """
@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -32,6 +32,11 @@ CREATE TABLE IF NOT EXISTS marks(
   PRIMARY KEY (thread, ns, id), UNIQUE (thread, name));
 CREATE TABLE IF NOT EXISTS watches(
   thread TEXT NOT NULL, expression TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, expression));
+CREATE TABLE IF NOT EXISTS shown_watches(thread TEXT PRIMARY KEY, expression TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS own_writes(
+  thread TEXT NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+  base_thread TEXT NOT NULL, base_ns TEXT NOT NULL, base_id TEXT NOT NULL, at TEXT NOT NULL,
+  undone TEXT, PRIMARY KEY (thread, ns, id));
 """
 
 
@@ -61,6 +66,22 @@ class Mark:
     name: str
     note: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWrite:
+    """A checkpoint that we appended. ``kind`` "fork": the head of a new thread, made from ``base``; "edit": ``base``
+    changed in its own thread; "undo": the head put back to what it was at ``base``.
+
+    ``undone`` is what took it back, None while nothing did: of an edit the checkpoint that was appended for it; of a
+    fork how it stood when it was put out of sight.
+    """
+
+    ref: Ref
+    kind: Literal["fork", "edit", "undo"]
+    base: Ref
+    at: datetime
+    undone: str | None = None
 
 
 class Journal:
@@ -161,6 +182,44 @@ class Journal:
             which = (thread, expression)
             return db.execute("DELETE FROM watches WHERE (thread, expression) = (?, ?)", which).rowcount > 0
 
+    def shown_watch(self, thread: str) -> str | None:
+        """The expression that has a column of the thread's graph."""
+        rows = self._read("SELECT expression FROM shown_watches WHERE thread = ?", (thread,))
+        return rows[0][0] if rows else None
+
+    def show_watch(self, thread: str, expression: str | None) -> None:
+        """Give an expression the column; None: nothing has it."""
+        with self._writing() as db:
+            db.execute("DELETE FROM shown_watches WHERE thread = ?", (thread,))
+            if expression is not None:
+                db.execute("INSERT INTO shown_watches VALUES (?, ?)", (thread, expression))
+
+    def own_writes(self) -> tuple[OwnWrite, ...]:
+        """What we appended, oldest first."""
+        rows = self._read(
+            "SELECT thread, ns, id, kind, base_thread, base_ns, base_id, at, undone FROM own_writes ORDER BY at, rowid"
+        )
+        return tuple(
+            OwnWrite(Ref(*row[:3]), _kind(row[3]), Ref(*row[4:7]), datetime.fromisoformat(row[7]), row[8])
+            for row in rows
+        )
+
+    def record_write(self, ref: Ref, kind: Literal["fork", "edit", "undo"], base: Ref) -> None:
+        """Remember an append. What it was made from is in use again: it is not out of sight any more."""
+        with self._writing() as db:
+            if kind == "fork":
+                # What is known of a thread of that name was of another one, or of the copy that was then changed.
+                db.execute("DELETE FROM own_writes WHERE thread = ?", (ref.thread,))
+            row = (*ref, kind, *base, _now(), None)
+            db.execute("INSERT OR REPLACE INTO own_writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            db.execute("UPDATE own_writes SET undone = NULL WHERE kind = 'fork' AND thread = ?", (base.thread,))
+
+    def record_undone(self, ref: Ref, by: str | None) -> bool:
+        """Remember what took a write back, or with None that it counts again; whether it is on record."""
+        with self._writing() as db:
+            which = "UPDATE own_writes SET undone = ? WHERE (thread, ns, id) = (?, ?, ?)"
+            return db.execute(which, (by, *ref)).rowcount > 0
+
     def _read(self, sql: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
         if not self._path.exists():
             return []
@@ -191,6 +250,10 @@ def _translated(path: Path, error: Exception) -> StoreError:
     return Unreachable(
         f"our own record {path} cannot be used: {error}", hint="move it away, or set TT_DEBUG_HOME to another folder"
     )
+
+
+def _kind(text: str) -> Literal["fork", "edit", "undo"]:
+    return "fork" if text == "fork" else "edit" if text == "edit" else "undo"
 
 
 def _now() -> str:

@@ -55,6 +55,23 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         after = page.next
 
 
+def out_of_sight(journal: Journal) -> dict[str, tuple[str, str]]:
+    """Thread → its head and how that stood, of the forks of ours that were taken back."""
+    return {
+        each.ref.thread: (each.ref.id, each.undone)
+        for each in journal.own_writes()
+        if each.kind == "fork" and each.undone is not None
+    }
+
+
+def in_sight(threads: Iterator[ThreadInfo], journal: Journal) -> Iterator[ThreadInfo]:
+    """Without those. Whatever happens to one brings it back: it is another than it was then."""
+    hidden = out_of_sight(journal)
+    for info in threads:
+        if info.head is None or hidden.get(info.thread) != (info.head.id, info.status):
+            yield info
+
+
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Without the collector of cyclic garbage. A page makes objects by the ten thousand and no cycles of them: going
@@ -149,9 +166,16 @@ def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | Non
         return True
 
     complete = read(thread) and all(
-        goes_on() and read(name) for name in _family(thread, list(every_thread(store, journal)))
+        goes_on() and read(name) for name in _family(thread, _related(store, journal, thread))
     )
     return view(complete=complete)
+
+
+def _related(store: Store, journal: Journal, thread: str) -> list[ThreadInfo]:
+    """What may be drawn beside a thread. Forks that were taken back are not; whoever opens one sees it."""
+    every = list(every_thread(store, journal))
+    shown = {info.thread for info in in_sight(iter(every), journal)}
+    return [info for info in every if info.thread in shown or info.thread == thread]
 
 
 def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:

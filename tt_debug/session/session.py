@@ -30,6 +30,7 @@ from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.session.undoing import Undoing
 from tt_debug.session.watches import Watches
 
 
@@ -54,6 +55,8 @@ class Session:
         """The watched expressions."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
+        self.undoing = Undoing(store, journal)
+        """Forks and edits of our own, and taking them back."""
 
     @classmethod
     def open(
@@ -88,12 +91,16 @@ class Session:
         limit: int | None = None,
         on_thread: Callable[[ThreadInfo], bool] | None = None,
     ) -> tuple[ThreadInfo, ...]:
-        """Newest write first. ``text`` is a case-insensitive part of the thread's name.
+        """Newest write first. ``text`` is a case-insensitive part of the thread's name; ``hidden``: with the forks of
+        ours that were taken back.
+        hidden: bool = False,
 
         ``on_thread`` is told of each as it is read, and stops the reading by answering False."""
         every = listing.every_thread(self._store, self._journal)
         if on_thread is not None:
             every = takewhile(on_thread, every)
+        if not hidden:
+            every = listing.in_sight(every, self._journal)
         return listing.matching(every, ThreadQuery(text, status, meta, limit))
 
     def open_thread(self, thread: str, on_page: OnPage | None = None) -> ThreadView:
@@ -162,13 +169,17 @@ class Session:
         self.preview(ref, changes)
         name = None if thread is None else forking.new_name(self._store, ref.thread, thread)
         fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt, fresh_effects)
-        return forking.fork(self._store, self._journal, fork)
+        made = forking.fork(self._store, self._journal, fork)
+        self.undoing.note("fork", made.ref, ref)
+        return made
 
     def edit(self, ref: Ref, changes: Sequence[Change]) -> Header:
         """The same in the thread itself; it becomes the head that the application goes on from."""
         self._refuse_if_read_only("edit")
         self.preview(ref, changes)
-        return forking.edit(self._store, ref, changes)
+        made = forking.edit(self._store, ref, changes)
+        self.undoing.note("edit", made.ref, ref)
+        return made
 
     def free_name(self, thread: str) -> str:
         """The first of ``<thread>-fork-1``, ``-2``, … that no thread has."""
