@@ -6,7 +6,7 @@ Owns the shapes and nothing else: no input or output, no encoding, no policy.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
@@ -157,6 +157,19 @@ class Header:
     meta: Mapping[str, Value] = field(default_factory=dict)
     problem: str | None = None
     owner: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """A thread's checkpoints by address alone, all namespaces, oldest first, a parent before its child.
+
+    ``parents`` are places in ``refs``, -1 for none here; ``missing`` are those that are named and not in the store, by
+    the place of their child. What lies on a circle of parents comes first.
+    """
+
+    refs: Sequence[Ref]
+    parents: Sequence[int]
+    missing: Mapping[int, Ref]
 
 
 @dataclass(frozen=True, slots=True)

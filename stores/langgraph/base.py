@@ -17,7 +17,6 @@ from stores import ids
 from stores.codec.aes import KEY_VARIABLE, Seal
 from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
-from stores.langgraph import skeleton
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Memory, Steps, read_cards
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
@@ -170,7 +169,7 @@ class LangGraphBase(ABC):
             raise NotFound(f"no thread {thread!r} in {self._name}")
         known = self._skeletons.get(thread)
         if known is None or known[0] != stamp:
-            known = stamp, skeleton.build(tables.skeleton(thread))
+            known = stamp, tables.skeleton(thread)
             with self._lock:  # a database answers several threads of the program at once
                 self._skeletons[thread] = known
                 self._skeletons.move_to_end(thread)

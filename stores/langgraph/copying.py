@@ -41,11 +41,11 @@ def plan_copy(
     runtime would apply them and skip that step, so they stay behind with the namespaces below its tasks.
     """
     cuts = {base.ns: base}
-    cuts |= {ns: Key(id, ns) for ns, id in owners_of(base).items() if Key(id, ns) in skeleton.parents}
+    cuts |= {ns: Key(id, ns) for ns, id in owners_of(base).items() if Key(id, ns) in skeleton}
     left_out = _left_out(skeleton, base, cuts, keep_results)
     taken = {key: None for cut in cuts.values() for key in skeleton.lineage(cut)}
     # An outer namespace before those inside it: what a checkpoint runs below is decided first.
-    for key in sorted(skeleton.parents, key=lambda key: (key.ns.count("|"), key)):
+    for key in sorted(skeleton.order, key=lambda key: (key.ns.count("|"), key)):
         if key.ns not in cuts and _belongs(key, owners_of(key), taken, left_out):
             taken[key] = None
     return CopyPlan(tuple(taken), left_out)
@@ -56,15 +56,15 @@ def _left_out(
 ) -> dict[Key, frozenset[str] | None]:
     """What stays behind of the writes at each end of a line."""
     found: dict[Key, frozenset[str] | None] = {}
-    goes_on = base in skeleton.has_child
+    goes_on = skeleton.has_child(base)
     if goes_on and not keep_results:
         found[base] = None
     for ns, cut in cuts.items():
         if cut == base:
             continue
-        if cut in skeleton.has_child and not keep_results:
+        if skeleton.has_child(cut) and not keep_results:
             found[cut] = None
-        elif cut in skeleton.has_child or goes_on:
+        elif skeleton.has_child(cut) or goes_on:
             # The task around the base runs again; an answer given to it is not an answer to what it asks then.
             found[cut] = frozenset({task_below(ns, base.ns), NULL_TASK})
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stores.codec.msgpack import DELTA_SNAPSHOT, Decoder
-from stores.langgraph import rows, skeleton
+from stores.langgraph import rows
 from stores.langgraph.reducers import JOINED, MERGED, Unfit, agreeing, reduce, since_overwrite
 from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.steps import Steps
@@ -114,7 +114,7 @@ class Deltas:
         level = level_of(key.ns)
         newest = self.steps.skeleton.newest.get(level, key)
         question = (self.steps.thread, level, name)
-        stamp = (len(self.steps.skeleton.order), self.steps.tables.progress())
+        stamp = (len(self.steps.skeleton), self.steps.tables.progress())
         known = self.steps.memory.proofs.get(question)
         # What the thread itself proves stands until it grows; what others may prove, until anything is written.
         if known is not None and (known[0] == stamp or (known[0][0] == stamp[0] and known[1] is not None)):
@@ -131,8 +131,7 @@ class Deltas:
         at = steps.card(newest).outline
         kin = [one for one in histories if one.thread != steps.thread and one.is_same_graph(level_of(newest.ns), at)]
         for other in kin[:_KIN]:
-            rows_there = steps.tables.skeleton(other.thread)
-            there = Steps(steps.tables, other.thread, steps.memory, skeleton.build(rows_there))
+            there = Steps(steps.tables, other.thread, steps.memory, steps.tables.skeleton(other.thread))
             yield Deltas(there, self.decoder)._agreeing(name, (other.key,))
 
     def _agreeing(self, name: str, tips: Iterable[Key]) -> frozenset[str] | None:

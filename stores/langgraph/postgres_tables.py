@@ -26,7 +26,7 @@ from stores.langgraph.rows import (
     mapping,
     read_metadata,
 )
-from stores.langgraph.skeleton import Key
+from stores.langgraph.skeleton import Column, Key, Skeleton
 from stores.langgraph.tables import Place, ThreadRow
 from stores.model import Ref
 from stores.postgres import Database
@@ -117,13 +117,14 @@ class PostgresTables:
         ((count, newest),) = self.rows(question, thread)
         return count, newest
 
-    def skeleton(self, thread: str) -> list[tuple[str, str, str | None]]:
-        """(ns, id, parent) of a thread's checkpoints."""
+    def skeleton(self, thread: str) -> Skeleton:
+        """As `Tables.skeleton`. A namespace comes as two arrays of one pass: their order is put right here, as the
+        server's would be by its locale."""
         question = (
-            f"SELECT c.checkpoint_ns, {self.columns.id}, {self.columns.parent} FROM {self.columns.checkpoints} c "
-            f"WHERE c.thread_id = %s"
+            f"SELECT c.checkpoint_ns, array_agg({self.columns.id}), array_agg(coalesce({self.columns.parent}, '')) "
+            f"FROM {self.columns.checkpoints} c WHERE c.thread_id = %s GROUP BY 1"
         )
-        return [(ns, id, parent or None) for ns, id, parent in self.rows(question, thread)]
+        return Skeleton(Column.of(*found) for found in self.rows(question, thread))
 
     # --- checkpoints
 

@@ -1,14 +1,20 @@
 """A thread's checkpoints by address alone: their order, their parents, their graph levels.
 
-Owns the order of a listing; refuses contents.
+Owns the order of a listing; refuses contents. In columns, as a thread may have a million checkpoints: what needs an
+object for each is made when it is first asked for.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from operator import ge
 from typing import NamedTuple
+
+from stores.model import Addresses, Ref
 
 
 class Key(NamedTuple):
@@ -19,38 +25,128 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Skeleton:
-    """``order`` is newest first, a child always before its parent; ``newest`` the newest checkpoint of each level.
+class Column:
+    """The checkpoints of one namespace: their ids, ascending, and the ids of their parents, "" for none."""
 
-    ``children`` has an entry only where there are any; ``circling`` are those whose ancestors lead back to them;
+    ns: str
+    ids: Sequence[str]
+    parents: Sequence[str]
+
+    @classmethod
+    def of(cls, ns: str, ids: Sequence[str], parents: Sequence[str]) -> Column:
+        """The same in order."""
+        if list(ids) == sorted(ids):
+            return cls(ns, ids, parents)
+        pairs = sorted(zip(ids, parents, strict=True))
+        return cls(ns, [id for id, _ in pairs], [parent for _, parent in pairs])
+
+
+class Skeleton:
+    """The namespaces of one thread. A child comes before its parent in ``order``, newest first otherwise.
+
     ``heads`` are the greatest ids of each namespace, which the runtime goes on from.
     """
 
-    order: tuple[Key, ...]
-    parents: Mapping[Key, str | None]
-    children: Mapping[Key, Sequence[Key]]
-    newest: Mapping[str, Key]
-    circling: frozenset[Key] = frozenset()
-    heads: Mapping[str, Key] = field(default_factory=dict)
+    def __init__(self, columns: Iterable[Column]) -> None:
+        self.columns = {column.ns: column for column in columns if column.ids}
+        self.heads: Mapping[str, Key] = {ns: Key(column.ids[-1], ns) for ns, column in self.columns.items()}
+        self._places = {
+            ns: dict(zip(column.ids, range(len(column.ids)), strict=True)) for ns, column in self.columns.items()
+        }
+        self._named = {ns: frozenset(column.parents) - {""} for ns, column in self.columns.items()}
 
-    @property
-    def has_child(self) -> Collection[Key]:
-        """The checkpoints that others went on from, whether or not their own rows are there."""
-        return self.children.keys()
+    def __contains__(self, key: Key) -> bool:
+        return key.id in self._places.get(key.ns, ())
+
+    def __len__(self) -> int:
+        return sum(len(column.ids) for column in self.columns.values())
+
+    def has_child(self, key: Key) -> bool:
+        """Whether others went on from a checkpoint, whether or not its own row is there."""
+        return key.id in self._named.get(key.ns, ())
 
     def parent(self, key: Key) -> Key | None:
         """The parent's key, whether or not its row is there."""
-        parent = self.parents.get(key)
-        return None if parent is None else Key(parent, key.ns)
+        if key not in self:
+            return None
+        parent = self.columns[key.ns].parents[self._places[key.ns][key.id]]
+        return Key(parent, key.ns) if parent else None
 
     def lineage(self, key: Key) -> list[Key]:
         """From ``key`` to its root, along rows that are there; ends at a repetition."""
         line: dict[Key, None] = {}
         at: Key | None = key
-        while at is not None and at in self.parents and at not in line:
+        while at is not None and at in self and at not in line:
             line[at] = None
             at = self.parent(at)
         return list(line)
+
+    @property
+    def order(self) -> Sequence[Key]:
+        """Every checkpoint, newest first."""
+        return self._ordered[0]
+
+    @property
+    def circling(self) -> frozenset[Key]:
+        """Those whose ancestors lead back to them; they come last in the order."""
+        return self._ordered[1]
+
+    @cached_property
+    def children(self) -> Mapping[Key, Sequence[Key]]:
+        """The children of each that has any, newest first."""
+        found: dict[Key, list[Key]] = {}
+        for key in self.order:
+            parent = self.parent(key)
+            if parent is not None:
+                found.setdefault(parent, []).append(key)
+        return found
+
+    @cached_property
+    def newest(self) -> Mapping[str, Key]:
+        """The first checkpoint of each graph level in the order."""
+        found: dict[str, Key] = {}
+        for key in sorted(self.heads.values(), reverse=True) if self._sorts else self.order:
+            found.setdefault(level_of(key.ns), key)
+        return found
+
+    def addresses(self, thread: str) -> Addresses:
+        """The same, oldest first, in what every store speaks in."""
+        if len(self.columns) == 1 and self._sorts:
+            ((ns, column),) = self.columns.items()
+            refs = [Ref(thread, ns, id) for id in column.ids]
+            above = list(map(self._places[ns].get, column.parents, repeat(-1)))
+            missing = {at: Ref(thread, ns, column.parents[at]) for at in _without(above) if column.parents[at]}
+            return Addresses(refs, above, missing)
+        keys = self.order[::-1]
+        place = {key: at for at, key in enumerate(keys)}
+        parents = [self.parent(key) for key in keys]
+        above = [-1 if parent is None else place.get(parent, -1) for parent in parents]
+        missing = {
+            at: Ref(thread, parent.ns, parent.id) for at in _without(above) if (parent := parents[at]) is not None
+        }
+        return Addresses([Ref(thread, key.ns, key.id) for key in keys], above, missing)
+
+    @cached_property
+    def _sorts(self) -> bool:
+        """Whether every parent has a smaller id: a clock that went back makes another order."""
+        return not any(any(map(ge, column.parents, column.ids)) for column in self.columns.values())
+
+    @cached_property
+    def _ordered(self) -> tuple[Sequence[Key], frozenset[Key]]:
+        keys = [Key(id, column.ns) for column in self.columns.values() for id in column.ids]
+        keys.sort(reverse=True)
+        return (keys, frozenset()) if self._sorts else _children_first(keys, self.parent)
+
+
+def _without(above: Sequence[int]) -> Iterator[int]:
+    """The places of those that have no parent here."""
+    at = -1
+    while True:
+        try:
+            at = above.index(-1, at + 1)
+        except ValueError:
+            return
+        yield at
 
 
 def level_of(ns: str) -> str:
@@ -69,35 +165,19 @@ def enclosing(ns: str) -> tuple[str, str] | None:
 
 def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     """The skeleton of (ns, id, parent id) rows."""
-    parents = {Key(id, ns): parent or None for ns, id, parent in rows}
-    # Sorting by id in the end would do, were it not for a machine whose clock went back.
-    order = sorted(parents, reverse=True)
-    heads: dict[str, Key] = {}
-    for key in order:
-        heads.setdefault(key.ns, key)
-    circling: frozenset[Key] = frozenset()
-    if any(parent is not None and parent >= key.id for key, parent in parents.items()):
-        order, circling = _children_first(order, parents)
-    children: dict[Key, list[Key]] = {}
-    first: dict[str, Key] = {}
-    for key in order:
-        first.setdefault(key.ns, key)
-        parent = parents[key]
-        if parent is not None:
-            children.setdefault(Key(parent, key.ns), []).append(key)
-    newest: dict[str, Key] = {}
-    for ns, key in first.items():
-        newest.setdefault(level_of(ns), key)
-    return Skeleton(tuple(order), parents, children, newest, circling, heads)
+    found: dict[str, dict[str, str]] = {}
+    for ns, id, parent in rows:
+        found.setdefault(ns, {})[id] = parent or ""
+    return Skeleton(Column.of(ns, list(pairs), list(pairs.values())) for ns, pairs in found.items())
 
 
-def _children_first(order: Sequence[Key], parents: Mapping[Key, str | None]) -> tuple[list[Key], frozenset[Key]]:
+def _children_first(order: Sequence[Key], parent_of: Callable[[Key], Key | None]) -> tuple[list[Key], frozenset[Key]]:
     """The order with every child before its parent, newest first otherwise, and what lies on a circle, which is last.
 
-    In numbers, the places in ``order``: a thread may have 100,000 rows.
+    In numbers, the places in ``order``.
     """
     place = {key: at for at, key in enumerate(order)}
-    above = [-1 if (parent := parents[key]) is None else place.get(Key(parent, key.ns), -1) for key in order]
+    above = [-1 if (parent := parent_of(key)) is None else place.get(parent, -1) for key in order]
     waiting = [0] * len(order)
     for at in above:
         if at >= 0:

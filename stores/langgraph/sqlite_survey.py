@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from stores.codec.aes import is_sealed
-from stores.langgraph import skeleton
 from stores.langgraph.notices import checkpoints, sealed_notice
 from stores.langgraph.rows import as_bytes, read_metadata
 from stores.langgraph.sqlite_tables import SqliteTables
@@ -81,7 +80,7 @@ def _circling(tables: SqliteTables) -> Iterator[int]:
     """How many checkpoints of each thread lie on a circle; every circle goes up by id somewhere."""
     question = f"SELECT DISTINCT thread_id FROM checkpoints WHERE {tables.parent} >= {tables.id} AND {tables.addressed}"
     for (thread,) in tables.db.execute(question).fetchall():
-        yield len(skeleton.build(tables.skeleton(thread)).circling)
+        yield len(tables.skeleton(thread).circling)
 
 
 def _late(tables: SqliteTables) -> int:

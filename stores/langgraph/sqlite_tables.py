@@ -17,7 +17,7 @@ from stores.errors import Corrupt, Unsupported
 from stores.langgraph.collisions import Versions
 from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
-from stores.langgraph.skeleton import Key
+from stores.langgraph.skeleton import Column, Key, Skeleton, build
 from stores.langgraph.sqlite_listing import Listing
 from stores.langgraph.tables import Place, ThreadRow, recognises
 from stores.model import Ref
@@ -115,13 +115,28 @@ class SqliteTables:
             found[thread] = row
         return sorted(found.values(), key=lambda row: row.place, reverse=True)
 
-    def skeleton(self, thread: str) -> list[tuple[str, str, str | None]]:
-        """(ns, id, parent) of a thread's checkpoints."""
-        question = (
-            f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
-        )
+    def skeleton(self, thread: str) -> Skeleton:
+        """As `Tables.skeleton`. A namespace comes as two texts, which SQLite joins in a tenth of the time that a row
+        for each checkpoint takes here."""
+        ids, parents = (f"group_concat({what}, char(10))" for what in (self.id, f"ifnull({self.parent}, '')"))
+        question = f"SELECT {self.ns}, count(*), {ids}, {parents} FROM checkpoints {self._of_thread} GROUP BY 1"
+        columns = []
+        for ns, count, *joined in self.db.execute(question, (thread,)):
+            split = [text.split("\n") for text in joined if isinstance(text, str) and text.isascii()]
+            if not ns.isascii() or [len(column) for column in split] != [count, count]:
+                return self._odd_skeleton(thread)
+            columns.append(Column.of(ns, *split))
+        return Skeleton(columns)
+
+    def _odd_skeleton(self, thread: str) -> Skeleton:
+        """The same row by row, where names are other than LangGraph's own."""
+        question = f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints {self._of_thread}"
         found = filter(_is_text, self.db.execute(question, (thread,)))
-        return [(ns, id, as_text(parent) or None) for ns, id, parent in found]
+        return build((ns, id, as_text(parent)) for ns, id, parent in found)
+
+    @property
+    def _of_thread(self) -> str:
+        return f"WHERE thread_id = ? AND {self.addressed}"
 
     def copies(self) -> dict[str, Ref]:
         """As `stores.langgraph.lineage.copies_among`; answered from the primary key's index."""

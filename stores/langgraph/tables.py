@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from stores.langgraph.collisions import Versions
 from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow
-from stores.langgraph.skeleton import Key
+from stores.langgraph.skeleton import Key, Skeleton
 from stores.model import Ref
 
 
@@ -70,8 +70,8 @@ class Tables(Protocol):
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
         ...
 
-    def skeleton(self, thread: str) -> list[tuple[str, str, str | None]]:
-        """(ns, id, parent) of a thread's checkpoints."""
+    def skeleton(self, thread: str) -> Skeleton:
+        """A thread's checkpoints by address; empty for one that is not there."""
         ...
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:

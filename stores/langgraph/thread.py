@@ -90,7 +90,7 @@ class ThreadReading:
 
     def _header(self, key: Key, card: Card, ran: tuple[Ran, ...]) -> Header:
         skeleton = self.steps.skeleton
-        has_child = skeleton is not None and key in skeleton.children
+        has_child = skeleton is not None and skeleton.has_child(key)
         status, odd = tasks.checkpoint_status(ran, has_child)
         if card.outline.problem and not has_child and not ran:
             status = Status.UNFINISHED
@@ -142,9 +142,9 @@ class ThreadReading:
             return None
         if key in skeleton.circling:
             return "its parents go round in a circle"
-        if parent is not None and parent not in skeleton.parents:
+        if parent is not None and parent not in skeleton:
             return "its parent is not in the store"
-        if key == skeleton.heads.get(key.ns) and key in skeleton.children:
+        if key == skeleton.heads.get(key.ns) and skeleton.has_child(key):
             return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
         return None
 

@@ -12,7 +12,6 @@ from typing import Final
 from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.errors import Conflict, Invalid, NotFound, Unsupported
-from stores.langgraph import skeleton
 from stores.langgraph.birth import Birth
 from stores.langgraph.copying import Owners, plan_copy
 from stores.langgraph.edit import edited_row
@@ -54,10 +53,10 @@ class Forking:
         """Raises NotFound when there is no such checkpoint, Unsupported when its format is not known."""
         key = Key(base.id, base.ns)
         unchanged = tables.count(base.thread) == ahead.stamp
-        known = ahead.skeleton if unchanged else skeleton.build(tables.skeleton(base.thread))
+        known = ahead.skeleton if unchanged else tables.skeleton(base.thread)
         # Of its own, not what readers share: a wait for another writer keeps nobody from looking.
         reading = ThreadReading(Steps(tables, base.thread, Memory(), known))
-        if key not in known.parents:
+        if key not in known:
             raise NotFound(f"no checkpoint {base.id} in thread {reading.thread!r}")
         version = reading.version(key)
         if version > NEWEST_FORMAT:
@@ -70,7 +69,7 @@ class Forking:
     @property
     def newest(self) -> str:
         """The newest id of the thread, in any namespace."""
-        return max(key.id for key in self.skeleton.parents)
+        return max(key.id for key in self.skeleton.heads.values())
 
     def to_thread(self, thread: str, *, keep_results: bool) -> str:
         """Copy what leads to the base under a new thread's name; returns the newest id there.
@@ -139,7 +138,7 @@ class Forking:
     def check_alone(self) -> None:
         """After the edit: what the application stored since the head was looked at is not to be overtaken unseen."""
         thread = self.reading.thread
-        if self.tables.count(thread)[0] != len(self.skeleton.parents) + 1:
+        if self.tables.count(thread)[0] != len(self.skeleton) + 1:
             raise Conflict(
                 f"thread {thread!r} was written to in this very moment: nothing was changed",
                 hint="Look at what came, then edit that.",
@@ -148,7 +147,7 @@ class Forking:
     def check_alive(self) -> None:
         """An edit in an inner namespace is only ever read while the task around it is open."""
         for ns, id in self._owners(self.base).items():
-            if Key(id, ns) in self.skeleton.has_child:
+            if self.skeleton.has_child(Key(id, ns)):
                 raise Unsupported(
                     f"the step around namespace {self.base.ns!r} is over: an edit there would never be read",
                     hint="Fork to a new thread from here instead.",
@@ -187,7 +186,7 @@ def read_ahead(tables: Tables, base: Ref) -> Ahead:
 
     A thread of 4,000 checkpoints, most of them in subgraphs, held it for 0.25 s otherwise.
     """
-    known = skeleton.build(tables.skeleton(base.thread))
+    known = tables.skeleton(base.thread)
     reading = ThreadReading(Steps(tables, base.thread, Memory(), known))
     inner = [key for key in known.order if key.ns]
     owners: dict[Key, Owners] = {}

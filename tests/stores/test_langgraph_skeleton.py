@@ -44,7 +44,9 @@ def test_children_come_first_and_else_the_newest(rows: dict[tuple[str, str], str
     built = build((ns, id, parent) for (ns, id), parent in rows.items())
     assert list(built.order) == plain_order(parents)
     assert built.circling == circles(parents)
-    assert built.parents == parents
+    assert {key: parent.id if (parent := built.parent(key)) else None for key in built.order} == parents
+    assert len(built) == len(parents)
+    assert {key for key in parents if built.has_child(key)} == set(built.children) & set(parents)
     assert {(child, key.ns) for key, children in built.children.items() for child in children} == {
         (key, key.ns) for key, parent in parents.items() if parent is not None
     }
