@@ -57,13 +57,14 @@ def _accept(made: Line, listening: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while True:
             client, _ = listening.accept()
-            server = _to_server(made.target)
+            server = to_server(made.target)
             made.ends += [client, server]
             threading.Thread(target=_there, args=(made, client, server), daemon=True).start()
             threading.Thread(target=_back, args=(made, server, client), daemon=True).start()
 
 
-def _to_server(target: str) -> socket.socket:
+def to_server(target: str) -> socket.socket:
+    """A connection to the server of a database."""
     parts = conninfo_to_dict(target)
     host, port = str(parts["host"]), parts.get("port") or 5432
     if host.startswith("/"):

@@ -18,9 +18,11 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.protocol import RunStore
 from stores.runs import Run, RunStatus
+from tests.pooler import pooler
 from tests.postgres import fresh_database, postgres_server
 from tt_debug.definition.load import load_workflow
 from tt_debug.engine.child import run_child
+from tt_debug.engine.ownership import is_alive
 from tt_debug.engine.worker import WorkflowJob
 
 __all__ = ["postgres_server"]
@@ -104,3 +106,20 @@ def test_a_kill_at_a_write_point_changes_nothing_in_the_end(store_url: str, tmp_
         assert [header.nodes for header in headers] == [("two",), ("one",), ()]
         assert store.load(store.head(at)).state == {"trail": ["one", "two"]}
         assert sum(step.status == "completed" for step in store.steps(at)) == 2
+
+
+def test_a_run_and_its_takeover_need_nothing_that_a_transaction_pooler_forgets(store_url: str, tmp_path: Path) -> None:
+    with pooler(store_url) as through:
+        start(through.url, tmp_path, "pooled")
+        points = str(tmp_path / "points")
+        assert (
+            work(through.url, tmp_path, "pooled", TT_DEBUG_POINTS=points, TT_DEBUG_KILL_AT="postgres.written#2") == -9
+        )
+        with closing(opened(through.url)) as store:
+            assert is_alive(store, store.run("pooled")) is False
+        assert work(through.url, tmp_path, "pooled") == 0
+        with closing(opened(through.url)) as store:
+            assert store.run("pooled").status == RunStatus.COMPLETED
+            assert store.run("pooled").recoveries == 1
+            assert store.load(store.head("pooled")).state == {"trail": ["one", "two"]}
+    assert through.transactions > 20
