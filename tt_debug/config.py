@@ -13,6 +13,7 @@ from stores.model import Value
 from stores.places import config_folder
 from tt_debug import redaction
 from tt_debug.errors import UsageError
+from tt_debug.usage import Prices, read_prices
 
 
 def config_file() -> Path:
@@ -50,3 +51,8 @@ def hiding(environ: Mapping[str, str] = os.environ, file: Path | None = None) ->
         )
     names = redaction.chosen([*words, *redaction.split_words(environ.get("TT_DEBUG_REDACT", ""))])
     return redaction.Redaction(names)
+
+
+def prices(file: Path | None = None) -> Prices:
+    """What model calls cost, as far as the user has written it down. Raises UsageError."""
+    return read_prices(settings(file), str(file or config_file()))

@@ -10,11 +10,12 @@ import pytest
 from stores.model import Header, Ref, Status
 from tests.tui.thread_fakes import START, TripSession
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items, graph_line, time_items
 from tt_debug.tui.rows.graph_columns import columns_for
 from tt_debug.tui.rows.pieces import cells, text_of
-from tt_debug.tui.rows.times import clock_text, delta_text, step_seconds
+from tt_debug.tui.rows.times import clock_text, delta_text
 
 
 def chain(thread: str, *, count: int, base: Ref | None = None, source: str = "loop", at: int = 0) -> list[Header]:

@@ -1,15 +1,9 @@
-"""Commands that ask the whole history: history, find, grep. None of them can write.
-
-Owns telling how far a search has come, and that one which was stopped is not a complete answer.
-"""
+"""Commands that ask the whole history: history, find, grep. None of them can write."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -25,6 +19,7 @@ from tt_debug.cli.front import Front
 from tt_debug.cli.looking import path_of
 from tt_debug.cli.options import Target, gathered, limit, looking_options, reveal_option, store_argument
 from tt_debug.cli.output import Output
+from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.errors import UsageError
 from tt_debug.finding import Hit
 from tt_debug.redaction import SHOWN, Redaction
@@ -41,22 +36,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SIGNS: Final = {"add": "+", "change": "~", "remove": "-", "unknown": "?"}
-_BETWEEN: Final = 5.0  # seconds between two words about how far a search has come
-
-
-@dataclass(slots=True)
-class _Progress:
-    """Tells a person on stderr how far it is, now and then; keeps the count for whoever stops it."""
-
-    asked: int = 0
-    _told: float = field(default_factory=time.monotonic)
-
-    def __call__(self, done: int, of: int | None) -> bool:
-        self.asked += 1
-        if time.monotonic() - self._told > _BETWEEN and sys.stderr.isatty():
-            self._told = time.monotonic()
-            narrate(f"… {done:,}{f' of {of:,}' if of else ''} checkpoints asked")
-        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +61,13 @@ def history(front: Front, options: HistoryOptions) -> ExitCode:
 
     THREAD may be any REF: its line is followed up from there. Elements of a list that carry ids are followed by them.
     """
-    output, progress = Output(options.as_json), _Progress()
+    output, progress = Output(options.as_json), Progress()
     where = path_of(options.path)
     with front.looking(options.store) as session:
         ref = session.resolve(options.thread)
         form = form_of(session.info.kind, front.hiding(options.reveal))
         stops = questions.history(session, ref, where, progress)
-        with _interruptible(progress):
+        with interruptible(progress):
             if output.as_json:
                 output.document("history", [stop_record(session, stop, form) for stop in _some(stops, options.limit)])
                 return ExitCode.OK
@@ -180,7 +159,7 @@ def find(front: Front, options: FindOptions) -> ExitCode:
 
     EXPR is JMESPath, asked of every state. Without THREAD, of every thread. THREAD may be any REF.
     """
-    output, progress = Output(options.as_json), _Progress()
+    output, progress = Output(options.as_json), Progress()
     *named, expression = options.words
     if len(named) > 1:
         raise UsageError("find takes [THREAD] EXPR", hint="quote an expression that has spaces in it")
@@ -188,7 +167,7 @@ def find(front: Front, options: FindOptions) -> ExitCode:
         form = form_of(session.info.kind, front.hiding(options.reveal))
         scope = Scope(session.resolve(named[0]), options.all) if named else Scope()
         finding = questions.find(session, expression, scope, options.how(), progress)
-        with _interruptible(progress):
+        with interruptible(progress):
             secret = form.hiding.asks(expression)
             found = _tell_hits(output, _some(finding.hits, options.limit), form, secret)
     _tell_rest(finding, found, options.limit)
@@ -252,14 +231,14 @@ def grep(front: Front, options: GrepOptions) -> ExitCode:
 
     Values, keys, errors, questions, metadata and names of nodes are searched, in every thread.
     """
-    output, progress, hiding = Output(options.as_json), _Progress(), front.hiding(options.reveal)
+    output, progress, hiding = Output(options.as_json), Progress(), front.hiding(options.reveal)
     if not options.text:
         raise UsageError("an empty text is everywhere")
     search = Search(options.text, case=options.case, every=options.every)
     with front.looking(options.store) as session:
         scope = Scope(session.resolve(options.thread), every_branch=True) if options.thread else Scope()
         found = 0
-        with _interruptible(progress):
+        with interruptible(progress):
             for hit in _some(questions.grep(session, search, scope, progress), options.limit):
                 if isinstance(hit, Corrupt):
                     narrate(f"not searched: {hit}")
@@ -307,13 +286,3 @@ def _step(step: int | None) -> str:
 
 def _some(items: Iterator[T], limit: int | None) -> Iterator[T]:
     return items if limit is None else islice(items, limit)
-
-
-@contextmanager
-def _interruptible(progress: _Progress) -> Iterator[None]:
-    """Ctrl-C says how far the search had come before it ends the command: what was printed is not all."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        narrate(f"stopped after {counted(progress.asked, 'checkpoint')}: there may be more")
-        raise

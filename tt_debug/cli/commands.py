@@ -63,7 +63,7 @@ SECTIONS: Final[dict[str, dict[str, Place]]] = {
         "import": Place("moving", "Take the threads of an export into a store of ours."),
         "serve": Place("serving", "Show the interface in a browser on this machine."),
         "protect": Place("deciding", "Keep a thread from being cleaned up, whatever its age."),
-        "stats": Place("figuring", "Figures about recoveries, writes and what waits."),
+        "stats": Place("figuring", "Figures about runs; or of any history: sizes, times, cost."),
         "mcp": Place("serving", "Let an agent look into a store, by MCP over stdio."),
         "doctor": Place("doctor", "Check the terminal, the installation and a store."),
         "demo": Place("trying", "Open a small example: one native store, one of LangGraph's."),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from stores.errors import Unsupported
+from stores.model import Capability
+from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
+from tt_debug.cli.measuring import Duration, Measures, measured
 from tt_debug.cli.options import Target, gathered, looking_options, store_argument
 from tt_debug.cli.output import Output
 from tt_debug.errors import UsageError
@@ -24,26 +29,57 @@ if TYPE_CHECKING:
 class StatsOptions(Target):
     """In which form, and whether an alert is an exit code."""
 
+    thread: str | None
+    size: bool
+    nodes: bool
+    cost: bool
+    start: str | None
+    last: timedelta | None
+    line: bool
     check: bool
     format: Literal["text", "prometheus"]
+
+    def measures(self) -> Measures:
+        """What is asked of the history. Raises UsageError."""
+        found = Measures(self.size, self.nodes, self.cost, self.thread, self.start, self.last, self.line)
+        found.check()
+        if found.any and (self.check or self.format != "text"):
+            raise UsageError("--check and --format are about the executor's runs, not --size, --nodes or --cost")
+        return found
 
 
 @click.command()
 @store_argument
+@click.argument("thread", metavar="[THREAD]", required=False, type=REF)
+@click.option("--size", is_flag=True, help="Bytes by key and thread, growth, what is there again and again.")
+@click.option("--nodes", is_flag=True, help="How long nodes took, how often they failed.")
+@click.option("--cost", is_flag=True, help="Tokens that messages tell of; cost by the prices in config.toml.")
+@click.option("--line", is_flag=True, help="Of THREAD only the line that ends there, no other branch.")
+@click.option("--from", "start", type=REF, metavar="REF", help="Of that line only what comes after REF.")
+@click.option("--last", type=Duration(), metavar="TIME", help="Only what was written in the last 24h, 7d, 90m.")
 @click.option("--check", is_flag=True, help="Exit 1 where something is alarming.")
 @click.option("--format", type=click.Choice(["text", "prometheus"]), default="text", show_default=True)
 @looking_options
 @gathered(StatsOptions)
 def stats(front: Front, options: StatsOptions) -> ExitCode:
-    """Figures about recoveries, writes and what waits.
+    """Figures about runs; or of any history: sizes, times, cost.
 
-    Alarming is: of the runs that were recovered less than 95 % finished, one was recovered more than three times, or
-    recovering takes longer than running again.
+    Without --size, --nodes or --cost: recoveries, writes and what waits, of our own executor's runs. Alarming is: of
+    the runs that were recovered less than 95 % finished, one was recovered more than three times, or recovering takes
+    longer than running again.
     """
+    measures = options.measures()
     if options.as_json and options.format != "text":
         raise UsageError("--json and --format prometheus exclude each other")
     output = Output(options.as_json)
     with front.looking(options.store) as session:
+        if measures.any:
+            record, lines = measured(session, measures)
+            output.document("stats", record) if output.as_json else output.text(lines)
+            return ExitCode.OK
+        if Capability.RUNS not in session.info.capabilities:
+            hint = "--size, --nodes and --cost are about any history"
+            raise Unsupported(f"a {session.info.kind} store keeps no runs of ours", hint=hint)
         found, slow = session.operations.figures(), session.executor.slow_nodes()
     if options.as_json:
         output.document("stats", _record(found) | {"slow_nodes": [asdict(node) for node in slow]})

@@ -6,7 +6,7 @@ Reads only. In a store that keeps no runs there is nothing of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -115,6 +115,16 @@ class Executor:
         asked = {(step.run_id, step.ordinal) for step in self._answered(self._store)}
         steps = (step for step in self._store.steps() if (step.run_id, step.ordinal) not in asked)
         return slow_nodes(steps, of_run)
+
+    def timed(self) -> Iterator[tuple[str, StepRecord, bool]]:
+        """Every attempt at a node by the runs of the store: its thread, and whether its time is a person's."""
+        if self._store is None:
+            return
+        people = {(step.run_id, step.ordinal) for step in self._answered(self._store)}
+        threads = {run.run_id: run.thread for run in self._store.runs()}
+        for step in self._store.steps():
+            if not step.substep and step.run_id in threads:
+                yield threads[step.run_id], step, (step.run_id, step.ordinal) in people
 
     def _answered(self, store: RunStore) -> Iterable[StepRecord]:
         """The steps that were a human's: their time is the human's too."""

@@ -97,7 +97,7 @@ def _found(session: Session, finder: Finder, scope: Scope, how: How, on_progress
         assert scope.ref is not None
         yield from _halved(finder, _line(session.open_thread(scope.ref.thread), scope.ref))
         return
-    for headers in _places(session, scope):
+    for headers in places(session, scope):
         ordered = headers[::-1] if how == "last" else headers
         asked = _counted(ordered, len(ordered) if scope.ref else None, on_progress)
         hits = finder.changes(asked) if how == "changes" else finder.every(asked)
@@ -129,7 +129,7 @@ def grep(
 ) -> Iterator[Found | Corrupt]:
     """Where the text stands, as it is found, parents before children; a Corrupt for each one that cannot be read."""
     done = 0
-    for headers in _places(session, scope):
+    for headers in places(session, scope):
         for header in headers:
             done += 1
             if on_progress is not None and not on_progress(done, len(headers) if scope.ref else None):
@@ -142,7 +142,7 @@ def grep(
             yield from search.within(checkpoint)
 
 
-def _places(session: Session, scope: Scope) -> Iterator[Sequence[Header]]:
+def places(session: Session, scope: Scope) -> Iterator[Sequence[Header]]:
     """The checkpoints to be asked, a thread at a time, parents first."""
     if scope.ref is not None:
         view = session.open_thread(scope.ref.thread)

@@ -49,6 +49,8 @@ class Session:
         """The records of our own executor: effects, and how a state came about."""
         self.headers_of: Callable[[str], list[Header]] = partial(listing.every_header, store)
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
+        self.load_once: Callable[[Ref], Checkpoint] = partial(owners.loaded, store)
+        """A checkpoint past the cache, for what reads every one of them and keeps none."""
         self.marks = Marks(journal)
         """The bookmarks."""
         self.watches = Watches(journal)

@@ -15,10 +15,11 @@ from rich.cells import cell_len
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import GraphRow, call_name
 from tt_debug.text import counted, human_age, human_size, safe_text
+from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.graph_columns import Columns
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
-from tt_debug.tui.rows.times import delta_text, step_seconds
+from tt_debug.tui.rows.times import delta_text
 from tt_debug.tui.theme import LANES
 
 STUBS: Final = 8

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.timing import step_seconds
 from tt_debug.tui.rows.timeline import Moment
-from tt_debug.tui.rows.times import step_seconds
 
 EDITS = frozenset({"edit", "update", "fork"})
 STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "waiting"}

@@ -1,27 +1,6 @@
-"""How long a step took, as far as two times tell, and durations as short as a column needs them."""
+"""Durations as short as a column needs them."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Final
-
-from stores.model import Header, Ref
-
-BY_HAND: Final = frozenset({"input", "update", "edit", "fork", "answer"})
-"""Sources a person writes: the time before and after one is a person's, not a step's."""
-
-
-def step_seconds(header: Header, headers: Mapping[Ref, Header]) -> float | None:
-    """Seconds between a checkpoint and its parent; None where they are not one step's."""
-    parent = headers.get(header.parent) if header.parent else None
-    if parent is None or header.created is None or parent.created is None or header.source in BY_HAND:
-        return None
-    if parent.source in BY_HAND and parent.source != "input":
-        return None
-    if parent.ref.thread != header.ref.thread:
-        # A fork's first row: between the two lies the time until somebody forked.
-        return None
-    return (header.created - parent.created).total_seconds()
 
 
 def delta_text(seconds: float) -> str:
