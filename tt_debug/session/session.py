@@ -55,10 +55,10 @@ class Session:
         """The bookmarks."""
         self.watches = Watches(journal)
         """The watched expressions."""
-        self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
-        """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
         self.undoing = Undoing(store, journal)
         """Forks and edits of our own, and taking them back."""
+        self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
+        """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 
     @classmethod
     def open(
@@ -92,17 +92,17 @@ class Session:
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
         on_thread: Callable[[ThreadInfo], bool] | None = None,
+        hidden: bool = False,
     ) -> tuple[ThreadInfo, ...]:
         """Newest write first. ``text`` is a case-insensitive part of the thread's name; ``hidden``: with the forks of
         ours that were taken back.
-        hidden: bool = False,
 
         ``on_thread`` is told of each as it is read, and stops the reading by answering False."""
         every = listing.every_thread(self._store, self._journal)
-        if on_thread is not None:
-            every = takewhile(on_thread, every)
         if not hidden:
             every = listing.in_sight(every, self._journal)
+        if on_thread is not None:
+            every = takewhile(on_thread, every)
         return listing.matching(every, ThreadQuery(text, status, meta, limit))
 
     def open_thread(self, thread: str, on_page: OnPage | None = None) -> ThreadView:
