@@ -2,6 +2,8 @@
 
     StoreError
     ├── Unreachable    no such file, folder, server; no permission
+    │   ├── NotWritten the connection to a server was lost before the write was committed
+    │   └── Unclear    it was lost while the write was committed, and nobody can say whether it was
     ├── NotFound       the store is there, the thread or checkpoint is not
     ├── Corrupt        the bytes are there and cannot be read
     ├── Unsupported    the adapter does not declare this capability, or the schema is foreign
@@ -27,6 +29,14 @@ class StoreError(Exception):
 
 class Unreachable(StoreError):
     """The store cannot be opened at all."""
+
+
+class NotWritten(Unreachable):
+    """The connection was lost, and nothing was written: the same write may be made again."""
+
+
+class Unclear(Unreachable):
+    """Whether a write was committed is not known: only one that tells by itself may be made again."""
 
 
 class NotFound(StoreError):

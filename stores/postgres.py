@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from stores.errors import Busy, StoreError, Unreachable, Unsupported
+from stores.errors import Busy, NotWritten, StoreError, Unclear, Unreachable, Unsupported
 from stores.points import point
 from stores.postgres_address import Address, driver
 from stores.postgres_connecting import PAUSE, back_by, connect, connect_patiently
@@ -195,14 +195,15 @@ class WriteConnection:
         self._address = address
         self._lock = threading.RLock()
         self._db: Database | None = None
+        self._was_there = False
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Database]:
         """A connection in a READ COMMITTED transaction; the block's end commits, an exception leaves all as it was.
 
         No user code and no waiting inside: the server ends a transaction that is idle for half a minute. Raises Busy
-        after five seconds of another session's lock, Unreachable for a connection lost before the end: nothing was
-        written, or, said in so many words, it is not known.
+        after five seconds of another session's lock, NotWritten for a connection lost before the end, and while a
+        server that was there cannot be reached; Unclear where nobody knows.
         """
         with self._lock, translated(self._address, writing=True):
             db = self._begun()
@@ -235,7 +236,7 @@ class WriteConnection:
                 self.close()
             else:
                 return self._db
-        db = self._db = connect(self._address, reading=False)
+        db = self._db = self._connected()
         version = db.info.server_version
         if version < OLDEST:
             self.close()
@@ -246,6 +247,16 @@ class WriteConnection:
         db.execute(_BEGIN_WRITING)
         return db
 
+    def _connected(self) -> Database:
+        try:
+            db = connect(self._address, reading=False)
+        except Unreachable as error:
+            if self._was_there:
+                raise NotWritten(str(error), hint=error.hint) from None
+            raise
+        self._was_there = True
+        return db
+
     @contextlib.contextmanager
     def _nothing_written_if_lost(self, db: Database) -> Iterator[None]:
         try:
@@ -253,7 +264,7 @@ class WriteConnection:
         except driver().Error as error:
             if not is_gone(error, db):
                 raise
-            raise Unreachable(
+            raise NotWritten(
                 f"the connection to {self._address.shown} was lost: nothing was written", hint="Do it again."
             ) from error
 
@@ -266,14 +277,14 @@ class WriteConnection:
             self._ask_for(commit)
 
     def _ask_for(self, commit: str) -> None:
-        """Come back if the transaction of that id was committed. Raises Unreachable if it was not, or nobody knows."""
+        """Come back if the transaction of that id was committed. Raises NotWritten if it was not, else Unclear."""
         where, give_up = self._address.shown, back_by()
         while (status := self._status_of(commit)) == "in progress" and time.monotonic() < give_up:
             time.sleep(PAUSE)
         if status == "aborted":
-            raise Unreachable(f"the connection to {where} was lost: nothing was written", hint="Do it again.")
+            raise NotWritten(f"the connection to {where} was lost: nothing was written", hint="Do it again.")
         if status != "committed":
-            raise Unreachable(
+            raise Unclear(
                 f"the connection to {where} was lost while the write was committed; whether it was is not known",
                 hint="Look at the thread before you do it again.",
             )

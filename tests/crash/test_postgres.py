@@ -30,7 +30,16 @@ __all__ = ["postgres_server"]
 pytestmark = pytest.mark.crash
 
 NODES = """
+import os
+import psycopg
+
 def add(state, ctx):
+    if "END_SESSIONS_OF" in os.environ:
+        with psycopg.connect(os.environ["END_SESSIONS_OF"], autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                " WHERE application_name = 'tt-debug' AND datname = current_database()"
+            )
     return {"trail": [*state.get("trail", []), ctx.node]}
 """
 FLOW = """
@@ -123,3 +132,12 @@ def test_a_run_and_its_takeover_need_nothing_that_a_transaction_pooler_forgets(s
             assert store.run("pooled").recoveries == 1
             assert store.load(store.head("pooled")).state == {"trail": ["one", "two"]}
     assert through.transactions > 20
+
+
+def test_sessions_that_an_administrator_ends_in_the_middle_cost_nothing(store_url: str, tmp_path: Path) -> None:
+    start(store_url, tmp_path, "ended")
+    assert work(store_url, tmp_path, "ended", END_SESSIONS_OF=store_url) == 0
+    with closing(opened(store_url)) as store:
+        assert (store.run("ended").status, store.run("ended").recoveries) == (RunStatus.COMPLETED, 0)
+        assert [header.nodes for header in store.headers("ended").items] == [("two",), ("one",), ()]
+        assert [step.status for step in store.steps("ended")] == ["completed", "completed"]

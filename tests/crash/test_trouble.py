@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import stores.sqlite
-from stores.errors import Busy
 from stores.native.sqlite import NativeStore
 from stores.runs import Approval, RunStatus
 from stores.supervision import Case
@@ -75,18 +74,21 @@ def test_a_store_that_is_busy_for_two_seconds_is_waited_for(tmp_path: Path, monk
     assert on.state()["trail"] == ["a1", "b1"]
 
 
-def test_a_store_that_is_busy_for_a_minute_is_given_up_and_nothing_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("seconds", "durable"), [(PATIENCE + 5, True), (10_000.0, False)])
+def test_a_store_that_is_busy_for_a_minute_pauses_the_run_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, durable: bool
 ) -> None:
     monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.0)
     on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
     on.start({})
-    with closing(locked(on, 10_000.0)) as locker:
-        with pytest.raises(Busy, match="busy for 60 seconds") as caught:
-            on.go()
-        assert "resume it" in caught.value.hint
-        assert locker.slept <= PATIENCE
-    assert (on.store.run("run-t").status, on.state()) == (RunStatus.RUNNING, {})
+    with closing(locked(on, seconds)) as locker:
+        ending = on.go()
+        assert ending.status == "paused"
+        assert "busy for 60 seconds" in (ending.error or "")
+        assert locker.slept <= 2 * PATIENCE
+    found = on.store.run("run-t")
+    assert (found.status, on.state()) == (RunStatus.PAUSED if durable else RunStatus.RUNNING, {})
+    assert (found.error or "").startswith("store busy: ") is durable
     assert [step.status for step in on.store.steps("run-t")] == ["running"]
     on.events = []
     assert on.go().status == "done"

@@ -1,4 +1,4 @@
-"""A store that another process keeps busy is waited for, a bounded while, before a transition is given up.
+"""A store that is busy, or a server that went away, is waited for a bounded while before a transition is given up.
 
 Owns how long. Nothing is lost either way: what was not written did not happen, and the run can be taken up again.
 """
@@ -6,36 +6,38 @@ Owns how long. Nothing is lost either way: what was not written did not happen, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from stores.errors import Busy
+from stores.errors import Busy, NotWritten, Unclear
 
 if TYPE_CHECKING:
     from tt_debug.engine.surroundings import Clock
 
 T = TypeVar("T")
 
-PATIENCE: Final = 60.0  # seconds, beside those that each try waits in the store itself
+PATIENCE: Final = 60.0  # seconds
 _PAUSES: Final = (0.05, 0.2, 1.0, 2.0, 5.0)
 
 
-def patiently(clock: Clock, write: Callable[[], T]) -> T:
-    """What ``write`` gives, called again while the store is busy. Raises Busy when that lasts too long.
+def patiently(clock: Clock, write: Callable[[], T], *, tells: bool = False) -> T:
+    """What ``write`` gives, called again while the store cannot be written. Raises Busy when that lasts too long.
 
-    For writes that may be repeated: a transaction that was refused as busy has written nothing.
+    A transaction that was refused as busy, or lost with its connection, has written nothing. Where nobody can say
+    whether it has, it is made again only if it ``tells`` by itself, by its commit id.
     """
-    waited = 0.0
+    again = (Busy, NotWritten, Unclear) if tells else (Busy, NotWritten)
+    end = clock.now() + timedelta(seconds=PATIENCE)
     tries = 0
     while True:
         try:
             return write()
-        except Busy as error:
+        except again as error:
             pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
-            if waited + pause > PATIENCE:
+            if clock.now() + timedelta(seconds=pause) > end:
                 raise Busy(
                     f"the store was busy for {PATIENCE:.0f} seconds: {error}",
-                    hint="the run stands where it was last durable; resume it, or leave it to a worker",
+                    hint="the run stands where it was last durable; resume it",
                 ) from error
             clock.sleep(pause)
-            waited += pause
             tries += 1

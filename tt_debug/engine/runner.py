@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Final
 
 from stores.effects import EffectCall
-from stores.errors import Conflict, Invalid, LeaseLost, StoreError
-from stores.model import Header, Ref
+from stores.errors import Busy, Conflict, Invalid, LeaseLost, StoreError
+from stores.model import Header, Ref, Status
 from stores.points import point
 from stores.runs import Run, RunStatus, StepRecord
 from stores.supervision import BreakpointHit
@@ -55,18 +55,29 @@ class Runner:
     def go(self) -> Ending:
         """Run. Raises StoreError when the store fails for good; the run then stands where it was last durable."""
         try:
-            record, failed = self._start()
-            while True:
-                record = self._step(record, failed)
-                failed = 0
-        except Ended as end:
-            ending = Ending(STATUS[end.status], self._on.place.head, end.error)
-            self._on.keep_figures()
+            status, error = self._ended()
         except LeaseLost as lost:
             # Another process goes on with it: this one knows nothing about the run any more.
-            ending = Ending(LOST, self._on.place.head, f"another process took the run over: {lost}")
+            status, error = LOST, f"another process took the run over: {lost}"
+        except Busy as busy:
+            status, error = Status.PAUSED, f"{busy}; not even that could be written down, so it is found as crashed"
+        ending = Ending(status, self._on.place.head, error)
         self._on.tell("run_ended", status=ending.status, head=ending.head.id, error=ending.error)
         return ending
+
+    def _ended(self) -> tuple[str, str | None]:
+        """How the run ended durably. Raises Busy where the store cannot even be told that it stops."""
+        try:
+            try:
+                record, failed = self._start()
+                while True:
+                    record = self._step(record, failed)
+                    failed = 0
+            except Busy as busy:
+                self._on.finish(RunStatus.PAUSED, f"store busy: {busy}")
+        except Ended as end:
+            self._on.keep_figures()
+            return STATUS[end.status], end.error
 
     def _start(self) -> tuple[StepRecord, int]:
         """The first step, durably running, and how often it failed before in this series of attempts."""

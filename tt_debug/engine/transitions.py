@@ -189,7 +189,7 @@ class Transitions:
             self.run.run_id, self.run.token, done, replace(made, source="substep", meta=meta),
             commit_id=f"{_commit_id(record)}/{name}", statements=statements,
         )  # fmt: skip
-        header = self._write(lambda: self._store.commit_substep(commit))
+        header = self._write(lambda: self._store.commit_substep(commit), tells=True)
         point("run.substep-committed")
         self.place = replace(self.place, head=header.ref)
         self.tell("substep_finished", node=record.node, substep=name, step=header.step, checkpoint=header.ref.id)
@@ -232,7 +232,7 @@ class Transitions:
             run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
             error=None if hit is None else hit.said,
         )  # fmt: skip
-        header = self._write(lambda: self._store.commit_step(commit))
+        header = self._write(lambda: self._store.commit_step(commit), tells=True)
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.place = Place(header.ref, self.place.step + 1, state)
@@ -268,7 +268,7 @@ class Transitions:
             self.run.run_id, self.run.token, record, suspended,
             run_status=RunStatus.WAITING, approval=approval, commit_id=_commit_id(record),
         )  # fmt: skip
-        header = self._write(lambda: self._store.commit_step(commit))
+        header = self._write(lambda: self._store.commit_step(commit), tells=True)
         point("run.suspended")
         self.place = Place(header.ref, self.place.step + 1, self.place.state)
         if self._status_after(RunStatus.WAITING) == RunStatus.CANCELLED:

@@ -197,6 +197,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
     from tt_debug.engine.gate import let_pass
     from tt_debug.engine.nodes import look_beside
     from tt_debug.engine.ownership import Heartbeat, claimed
+    from tt_debug.engine.patience import patiently
     from tt_debug.engine.runner import Runner
     from tt_debug.engine.until import parse_until
 
@@ -215,7 +216,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease) as heart:
             around = Surroundings(store, tell, stop, Clock(store.time()), heart.prolong)
-            passed = let_pass(mine, around, job.adopt)
+            passed = patiently(around.clock, lambda: let_pass(mine, around, job.adopt))
             if passed is not None:
                 orders = Orders(until, job.single_step, tuple(job.allow))
                 Runner(store.owned(mine.run_id, mine.token), passed, orders, around).go()
