@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import pytest
@@ -197,6 +199,20 @@ class StepConformance:
             ("plan", Status.FAILED, "no network")
         ]
         assert sample.requeue("r1", None).status == RunStatus.PENDING
+
+    @with_runs
+    def test_a_run_that_waits_for_its_next_attempt_says_until_when(self, sample: AnyStore) -> None:
+        create(sample)
+        run = sample.claim("r1", "me", 1)
+        later = sample.time() + timedelta(seconds=30)
+        failed = StepRecord("r1", 0, "plan", status="failed", error="no network", next_attempt_at=later)
+        sample.fail_step("r1", run.token, failed)
+        assert (sample.run("r1").status, sample.run("r1").available) == (RunStatus.RUNNING, later)
+        sample.finish("r1", run.token, RunStatus.PAUSED)
+        assert sample.requeue("r1", None).available == later
+        run = sample.claim("r1", "you", 2)
+        sample.fail_step("r1", run.token, replace(failed, attempt=2, next_attempt_at=None))
+        assert sample.run("r1").available is None
 
     @with_runs
     def test_an_ended_run_is_not_requeued(self, sample: AnyStore) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from stores.effects import Begun, Effect, EffectCall, EffectUse
-from stores.model import Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
+from stores.model import Addresses, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
 from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
 from stores.supervision import BreakpointHit, Breakpoints, Supervised
 
@@ -64,6 +64,22 @@ class TellsCopies(Protocol):
 
     def copies(self) -> Mapping[str, Ref]:
         """Thread → the newest checkpoint that it has in common with an older thread, in that one."""
+        ...
+
+
+@runtime_checkable
+class TellsAddresses(Protocol):
+    """A store that tells where a thread's checkpoints are for a small part of what their headers cost.
+
+    Its ids have the time and the step in them. What a header shows beside them can be asked for where it is looked at.
+    """
+
+    def addresses(self, thread: str) -> Addresses:
+        """All of a thread. Raises NotFound."""
+        ...
+
+    def headers_at(self, thread: str, refs: Sequence[Ref]) -> Sequence[Header]:
+        """Those of one thread at these addresses, in any order; of those that are gone there is none."""
         ...
 
 
@@ -192,7 +208,7 @@ class RunStore(Store, Writer, Supervised, Breakpoints, EffectLedger, Protocol):
         hit: BreakpointHit | None = None,
     ) -> None:
         """Log an attempt as failed, or abandoned; ``run_status`` ("failed", "cancelled", "paused", "crashed") also
-        ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a retry's wait.
+        ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a retry's wait: `Run.available`.
 
         ``case`` is put into the inbox with it; with "crashed" its kind is what holds the run until it is resolved.
         ``hit`` is the breakpoint that it stops at: counted, and kept as an event."""

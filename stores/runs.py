@@ -63,7 +63,8 @@ class Run:
 
     ``until`` is where the run pauses, as the user wrote it; ``token`` the fencing token of its present owner. A
     crashed run with a ``hold_reason`` (the kind of its open question) goes on only once that is resolved.
-    ``lease_left`` is in seconds, at the time of reading, 0 once it is over; None where nobody runs it.
+    ``lease_left`` is in seconds, at the time of reading, 0 once it is over; None where nobody runs it. ``available`` is
+    the time before which its next attempt is not to begin, past or None where nothing is waited for.
     """
 
     run_id: str
@@ -88,6 +89,7 @@ class Run:
     boot_id: str | None = None
     lease_left: float | None = field(default=None, compare=False)
     beat: datetime | None = None
+    available: datetime | None = None
 
     @property
     def shown(self) -> str:

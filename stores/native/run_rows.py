@@ -13,7 +13,8 @@ from stores.runs import Run, RunStatus
 
 RUN: Final = (
     "run_id, thread_id, workflow_hash, status, mode, business_id, base, head, until, token, owner, owner_pid,"
-    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at, boot_id, lease_until, beat_at"
+    " requested, recoveries, hold_reason, error, created_at, started_at, ended_at, boot_id, lease_until, beat_at,"
+    " available_at"
 )
 
 
@@ -28,13 +29,13 @@ def run_at(db: Database, run_id: str) -> Run:
 def run_of(row: tuple[Value, ...], clock: LeaseClock) -> Run:
     (
         run_id, thread, workflow_hash, status, mode, business_id, base, head, until, token, owner, pid, requested,
-        recoveries, hold, error, created, started, ended, boot, lease, beat,
+        recoveries, hold, error, created, started, ended, boot, lease, beat, available,
     ) = row  # fmt: skip
     left = clock.left(boot, lease) if status == RunStatus.RUNNING else None
     return Run(
         run_id, thread, workflow_hash, status, mode, business_id, _ref(thread, base), _ref(thread, head), until, token,
         owner, pid, requested, recoveries, hold, error, from_micros(created), from_micros(started), from_micros(ended),
-        boot, left, from_micros(beat),
+        boot, left, from_micros(beat), from_micros(available),
     )  # fmt: skip
 
 

@@ -92,6 +92,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
         with self._writing() as db, fenced(db, run_id, token) as thread:
             (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             step_rows.end(db, step, Ref(thread, "", ""), head, token)
+            db.execute("UPDATE runs SET available_at = ? WHERE run_id = ?", (to_micros(step.next_attempt_at), run_id))
             point("native.step-failed")
             if run_status is not None:
                 move(db, run_id, run_status, None, step.error, case)

@@ -49,6 +49,26 @@ def ignore(_event: object) -> None:
     """Nobody listens."""
 
 
+def test_a_run_that_waits_for_its_next_attempt_is_taken_up_once_that_may_begin(
+    on: Bench, operations: Operations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = crash(on)
+    soon = on.store.time() + timedelta(minutes=1)
+    failed = StepRecord(run.run_id, 0, "a", status="failed", error="no network", next_attempt_at=soon)
+    on.store.fail_step(run.run_id, run.token, failed)
+    (plan,) = operations.plans()
+    assert (plan.action, plan.after) == ("run", soon)
+    assert list(operations.sweep("auto", ignore, due=True)) == []
+    on.store.finish(run.run_id, run.token, RunStatus.PAUSED)
+    on.store.requeue(run.run_id, None)
+    assert operations.ready() == ()
+    assert operations.awaits()
+    assert not operations.awaits(["another"])
+    monkeypatch.setattr("stores.native.lease_clock.time.time_ns", lambda: int(soon.timestamp() + 1) * 10**9)
+    assert [found.run_id for found in operations.ready()] == ["run-t"]
+    assert not operations.awaits()
+
+
 def test_a_run_that_nobody_works_on_is_found_with_the_evidence_and_run_on(on: Bench, operations: Operations) -> None:
     assert operations.plans() == ()
     crash(on)

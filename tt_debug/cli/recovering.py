@@ -144,7 +144,7 @@ class _Sweeps:
         """Whether anything was done."""
         acted = False
         for swept in self._operations.sweep(
-            self._options.mode, self.tell, threads=self._options.thread, agree=self._agree
+            self._options.mode, self.tell, threads=self._options.thread, agree=self._agree, due=True
         ):
             self._say(swept)
             acted = acted or swept.acted
@@ -225,10 +225,10 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
                 sweeps.run_on(run)
                 acted = True
             seen = {(run.run_id, run.token) for run in ready}
-            if options.once and not acted:
+            if options.once and not acted and not session.operations.awaits(options.thread):
                 return ExitCode.OK
             if not acted:
-                _rest(options.every, interrupted)
+                _rest(SLICE if options.once else options.every, interrupted)
     return ExitCode.INTERRUPTED
 
 

@@ -41,6 +41,7 @@ class RecoveryPlan:
 
     ``action``: "run" it on, "hold" it, "wait" for a decision that is asked already, or "expire"/"reject" a question
     nobody answered in time. ``calls`` are calls whose outcome nobody knows, each with what would become of it.
+    ``after`` is the time before which its next attempt is not to begin.
     """
 
     run: Run
@@ -49,6 +50,7 @@ class RecoveryPlan:
     then: str
     calls: tuple[str, ...] = ()
     case: str | None = None
+    after: datetime | None = None
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -82,7 +84,8 @@ def _plan(store: RunStore, run: Run, evidence: str) -> RecoveryPlan:
         then = f"hold it: recovered {recoveries} times at this checkpoint, and never got further"
         return RecoveryPlan(run, "hold", evidence, then)
     found = standing(store.steps(run.run_id))
-    return RecoveryPlan(run, "run", evidence, _then(store, run, found), tuple(_calls(store, run, found)))
+    calls = tuple(_calls(store, run, found))
+    return RecoveryPlan(run, "run", evidence, _then(store, run, found), calls, after=found.wait_until)
 
 
 def _then(store: RunStore, run: Run, found: Standing) -> str:

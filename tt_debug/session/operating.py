@@ -155,7 +155,7 @@ class Operations:
 
     def plans(self, threads: Sequence[str] = ()) -> tuple[RecoveryPlan, ...]:
         """What was found of runs that nobody works on, oldest first."""
-        return tuple(recovery.plans(self._store, datetime.now(UTC), threads))
+        return tuple(recovery.plans(self._store, self._store.time(), threads))
 
     def act(self, plan: RecoveryPlan, on_event: OnEvent) -> RunResult | None:
         """Do what the plan says, and wait for the run to end; None where nothing was run.
@@ -196,14 +196,18 @@ class Operations:
         *,
         threads: Sequence[str] = (),
         agree: Callable[[RecoveryPlan], bool] = lambda plan: False,
+        due: bool = False,
     ) -> Iterator[Swept]:
         """Look once at every run, and do as ``mode`` says; what is not acted on is told of once while it stands so.
 
+        ``due`` leaves runs alone that wait for their next attempt; else the wait is part of running them.
         Every plan that is new is kept as an event, so that what would have been done can be compared with what
         happened. What goes wrong with one run is told, and the sweep goes on."""
         if mode == "off":
             return
         for plan in self.plans(threads):
+            if due and self._is_later(plan.after):
+                continue
             is_new = plan.key not in self._told
             self._told.add(plan.key)
             wanted = plan.action != "wait" and (mode == "auto" or (mode == "confirm" and is_new and agree(plan)))
@@ -217,9 +221,19 @@ class Operations:
                 yield Swept(plan, wanted, error=error)
 
     def ready(self, threads: Sequence[str] = ()) -> tuple[Run, ...]:
-        """Runs that wait for somebody to run them: answered, decided about, or never begun; oldest first."""
+        """Runs that wait for somebody to run them: answered, decided about, or never begun; oldest first.
+
+        One that waits for its next attempt is ready once that may begin."""
         found = (run for run in reversed(self._store.runs()) if run.status == RunStatus.PENDING)
-        return tuple(run for run in found if not threads or run.thread in threads)
+        return tuple(run for run in found if _among(run, threads) and not self._is_later(run.available))
+
+    def awaits(self, threads: Sequence[str] = ()) -> bool:
+        """Whether a run that nobody works on only waits for the time of its next attempt."""
+        left = [run.available for run in self._store.runs() if run.status == RunStatus.PENDING and _among(run, threads)]
+        return any(map(self._is_later, [*left, *(plan.after for plan in self.plans(threads))]))
+
+    def _is_later(self, time: datetime | None) -> bool:
+        return time is not None and time > self._store.time()
 
     def _remember(self, plan: RecoveryPlan, mode: str) -> None:
         run = plan.run
@@ -248,6 +262,10 @@ class Operations:
     def _check_writable(self, what: str) -> None:
         if self._any_store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self._any_store.info.url} is open for reading only")
+
+
+def _among(run: Run, threads: Sequence[str]) -> bool:
+    return not threads or run.thread in threads
 
 
 def needs_attention(store: Store) -> int:
