@@ -21,7 +21,6 @@ from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
-from tt_debug.tui.bookmarks import Bookmarks
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.keymap import bound
 from tt_debug.tui.listings import Listing
@@ -33,6 +32,7 @@ from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
 from tt_debug.tui.tour import Tour
+from tt_debug.tui.undoing import Undoing
 
 if TYPE_CHECKING:
     from stores.model import Ref
@@ -44,13 +44,15 @@ __all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One line of the list of what was done: in words, and as the command that does the same."""
+    """One line of the list of what was done: in words, and as the command that does the same. ``made`` is a checkpoint
+    that was appended by it, which may be taken back."""
 
     words: str
     command: str = ""
+    made: tuple[OpenStore, Ref] | None = None
 
 
-class TtDebugApp(Bookmarks):
+class TtDebugApp(Undoing):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"
@@ -200,9 +202,13 @@ class TtDebugApp(Bookmarks):
         for screen in self._own_screens():
             screen.secrets_changed()
 
-    def note_done(self, words: str, command: str = "", *, wrote: bool = True) -> None:
-        """Remember what was done, for the list behind ``@``; where it changed a store, the listings are read again."""
-        self.done.append(Done(words, command))
+    def note_done(
+        self, words: str, command: str = "", *, wrote: bool = True, made: tuple[OpenStore, Ref] | None = None
+    ) -> None:
+        """Remember what was done, for the list behind ``@``; where it changed a store, the listings are read again.
+
+        ``made`` is what can be taken back of it."""
+        self.done.append(Done(words, command, made))
         if wrote:
             self.read_listings()
 

@@ -59,8 +59,10 @@ class Bookmarks(Outages):
 
     bookmarks: tuple[Bookmark, ...] = ()
 
-    def note_done(self, words: str, command: str = "", *, wrote: bool = True) -> None:
-        """Remember what was done; ``wrote``: a store is another by it."""
+    def note_done(
+        self, words: str, command: str = "", *, wrote: bool = True, made: tuple[OpenStore, Ref] | None = None
+    ) -> None:
+        """Remember what was done; ``wrote``: a store is another by it; ``made``: what can be taken back."""
         raise NotImplementedError
 
     def on_mount(self) -> None:

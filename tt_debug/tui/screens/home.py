@@ -326,6 +326,18 @@ class HomeScreen(ImportingThreads, AskingFrom):
         if isinstance(key, tuple) and isinstance(key[1], str):
             self.tt.show_thread(self.tt.stores[key[0]], key[1])
 
+    def act_undo(self) -> None:
+        """Take back the fork under the cursor, or the last write."""
+        store, row = self.store_in_view(), self.query_one(ThreadsView).current
+        if store is not None:
+            self.tt.ask_to_undo(store, row.info.head if row is not None and row.info is not None else None)
+
+    def act_undo_back(self) -> None:
+        """Choose a fork that was taken back."""
+        store = self.store_in_view()
+        if store is not None:
+            self.tt.ask_what_to_bring_back(store)
+
     def asked_of(self) -> tuple[OpenStore, None] | None:
         """Every thread of the store that the cursor is in."""
         row = self.query_one(ThreadsView).current

@@ -13,11 +13,14 @@ from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
+    from tt_debug.session.undoing import Undone
     from tt_debug.tui.opening import OpenStore
 
 
 class StoreTrouble(CopyingActions):
-    """The part of every screen that the app tells of outages and bookmarks. Subclasses say which stores are theirs."""
+    """The part of every screen that the app tells of outages, bookmarks and undone writes.
+
+    Subclasses say which stores are theirs."""
 
     def stores_written(self) -> Sequence[OpenStore]:
         """The store that an action of this screen would write to just now, if any."""
@@ -40,6 +43,9 @@ class StoreTrouble(CopyingActions):
 
     def bookmarks_changed(self) -> None:
         """The app has read the bookmarks again; screens that show some of them override this."""
+
+    def write_undone(self, store: OpenStore, undone: Undone) -> None:
+        """A fork or edit was taken back; screens that show its thread override this."""
 
     def notices(self) -> list[str]:
         """What a user should know of the stores that are shown, the worst first."""

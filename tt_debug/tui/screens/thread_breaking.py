@@ -20,7 +20,7 @@ from tt_debug.tui.actions import Action
 from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.rows.graph import GraphFacts
 from tt_debug.tui.screens.approvals import os_user
-from tt_debug.tui.screens.thread_story import ThreadStory
+from tt_debug.tui.screens.thread_undoing import ThreadUndoing
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -44,7 +44,7 @@ def read_breakpoints(session: Session, thread: str) -> tuple[Breakpoint, ...]:
         return ()
 
 
-class ThreadBreaking(ThreadStory):
+class ThreadBreaking(ThreadUndoing):
     """``b`` and ``B``."""
 
     _breakpoints: tuple[Breakpoint, ...] = ()

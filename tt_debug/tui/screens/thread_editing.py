@@ -160,7 +160,8 @@ class ThreadEditing(ThreadUpdating):
         self.read(select=header.ref, trunk=header.ref.thread)
         in_place = header.ref.thread == base.thread
         words = f"edited {base.thread}" if in_place else f"forked {base.thread} as {header.ref.thread}"
-        self.tt.note_done(words, fork_command(self.store_word(), base, event.outcome))
+        command = fork_command(self.store_word(), base, event.outcome)
+        self.tt.note_done(words, command, made=(self.store, header.ref))
         self.say(
             f"{words}: the cursor is on the new checkpoint" + ("" if in_place else f"; {base.thread} is untouched")
         )

@@ -1,0 +1,108 @@
+"""Taking back a fork or an edit on screen: what that does is said first, and what cannot be taken back says why."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from stores.model import Change
+from tests.builders import native_file
+from tests.tui.conftest import screen_text, settled, wait_for
+from tt_debug.session.session import Session
+from tt_debug.tui.app import OpenStore, TtDebugApp
+from tt_debug.tui.dialogs.menu import MenuDialog
+from tt_debug.tui.dialogs.notice import NoticeDialog
+from tt_debug.tui.screens.thread import ThreadScreen
+
+THREAD = "trip"
+EDIT = (Change("add", ("undone",), new=1),)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[tuple[TtDebugApp, Pilot[Any], Session]]:
+    """Home over a small store of ours."""
+    session = Session.open(str(native_file(folder / "n.db")))
+    app = TtDebugApp([OpenStore(str(session.info.path), "n.db", session)])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        yield app, pilot, session
+    session.close()
+
+
+async def until_asked(app: TtDebugApp, pilot: Pilot[Any], kind: type[object]) -> str:
+    """Press ``u`` and wait for its dialog; what the screen says then."""
+    await pilot.press("u")
+    await wait_for(pilot, lambda: isinstance(app.screen, kind))
+    await pilot.pause()
+    return " ".join(screen_text(app).split())
+
+
+async def agree(app: TtDebugApp, pilot: Pilot[Any]) -> None:
+    await pilot.press("ctrl+s")
+    await settled(pilot, app)
+    await settled(pilot, app)
+
+
+def names(session: Session) -> list[str]:
+    return [info.thread for info in session.threads()]
+
+
+async def test_a_fork_and_an_edit_from_the_thread_and_the_fork_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot, session):
+        thread = names(session)[0]
+        head = session.resolve(thread)
+        edited = session.edit(head, EDIT)
+        session.fork(edited.ref, "mine")
+        app.show_thread(app.stores[0], thread, edited.ref)
+        await settled(pilot, app)
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        asked = await until_asked(app, pilot, NoticeDialog)
+        assert f"Undo the edit of {thread}" in asked
+        assert "undone" in asked
+        await pilot.press("escape")
+        assert session.resolve(thread) == edited.ref
+        await until_asked(app, pilot, NoticeDialog)
+        await agree(app, pilot)
+        assert session.load(session.resolve(thread)).state == session.load(head).state
+        assert screen.selected == session.resolve(thread)
+        assert app.done[-1].command == f"tt-debug undo {session.info.path} {shlex.quote(thread)} --yes"
+        assert "out of sight" in await until_asked(app, pilot, NoticeDialog)
+        await agree(app, pilot)
+        assert "mine" not in names(session)
+        assert screen.view is not None
+        assert "mine" not in {ref.thread for ref in screen.view.headers}
+        await pilot.press("q", "U")
+        await wait_for(pilot, lambda: isinstance(app.screen, MenuDialog))
+        await pilot.press("1")
+        await wait_for(pilot, lambda: "mine" in names(session))
+        await wait_for(pilot, lambda: "mine" in screen_text(app))
+
+
+async def test_what_something_came_after_stays_and_the_list_of_what_was_done_knows_its_writes(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot, session):
+        thread = names(session)[0]
+        made = session.fork(session.resolve(thread), "mine")
+        session.edit(made.ref, EDIT)
+        app.note_done("forked", made=(app.stores[0], made.ref))
+        app.note_done("looked")
+        await settled(pilot, app)
+        await pilot.press("at", "u")
+        await pilot.pause()
+        assert "only forks and edits can be taken back" in [notice.message for notice in app._notifications][-1]
+        await pilot.press("j")
+        assert "has gone on since that fork" in await until_asked(app, pilot, NoticeDialog)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "mine" in names(session)
