@@ -213,7 +213,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action(
         "undo.back",
-        "Forks that were taken back…",
+        "Undone forks…",
         ("U",),
         "The forks that an undo has put out of sight; the one that is chosen is in sight again.",
         ("home",),
