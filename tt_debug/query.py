@@ -9,13 +9,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from stores.model import Path, Value
 from tt_debug.errors import UsageError
 from tt_debug.values import plain
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LONGEST_LITERAL: Final = 2000
+"""Characters of a value that is asked for."""
 _CARET = re.compile(r"\n\s*\^\s*$")  # points into the line above it, which one line cannot show
 
 
@@ -58,6 +60,28 @@ def expression_of(path: Path) -> str:
         else:
             found += ("." if found else "") + (step if _BARE.fullmatch(step) else json.dumps(step))
     return found
+
+
+def equality_of(path: Path, state: Mapping[str, Value]) -> str:
+    """The expression that holds where ``path`` has the value that it has in ``state``.
+
+    Raises UsageError for a value that no expression of a sensible length can name.
+    """
+    text = expression_of(path)
+    value = evaluate(compile_expr(text), state) if text else plain(state)
+    try:
+        literal = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        literal = ""
+    if not text or not literal or len(literal) > LONGEST_LITERAL:
+        raise UsageError(
+            "this value is too long, or of a kind, to be written in an expression",
+            hint="go to a value inside it, or ask with an expression of your own",
+        )
+    if isinstance(value, str) and value.isprintable() and not set(value) & {"'", "\\"}:
+        return f"{text} == '{value}'"
+    escaped = literal.replace("`", "\\`")
+    return f"{text} == `{escaped}`"
 
 
 def _hint(text: str) -> str:

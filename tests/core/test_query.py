@@ -6,7 +6,7 @@ import pytest
 
 from stores.model import Opaque, Tagged, Value
 from tt_debug.errors import UsageError
-from tt_debug.query import Failed, compile_expr, evaluate, holds
+from tt_debug.query import Failed, compile_expr, equality_of, evaluate, holds
 
 STATE: dict[str, Value] = {
     "plan": {"status": "draft", "steps": ["a", "b"]},
@@ -67,3 +67,38 @@ def test_what_counts_as_true(answer: Value, wanted: bool) -> None:
 def test_a_state_is_not_changed_and_not_copied_without_need() -> None:
     plain_state: dict[str, Value] = {"a": {"b": [1]}}
     assert evaluate(compile_expr("a"), plain_state) is plain_state["a"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "draft",
+        'it\'s `a` \\ "b"',
+        "two\nlines",
+        "京都 🙂",
+        "",
+        3,
+        1.5,
+        True,
+        False,
+        None,
+        [],
+        ["a", 1],
+        {"a": {"b": [None]}},
+    ],
+)
+def test_an_equality_holds_for_its_value_and_no_other(value: Value) -> None:
+    path = ("a b", 0, "c")
+    text = equality_of(path, {"a b": [{"c": value}]})
+    assert evaluate(compile_expr(text), {"a b": [{"c": value}]}) is True
+    for other in ("other", 4, [1]):
+        assert evaluate(compile_expr(text), {"a b": [{"c": other}]}) is False
+
+
+def test_an_equality_of_a_message_asks_for_its_payload_and_a_long_value_is_refused() -> None:
+    text = equality_of(("messages", 1, "content"), STATE)
+    assert text == "messages[1].content == 'HTTP 502'"
+    assert evaluate(compile_expr(equality_of(("messages", 1), STATE)), STATE) is True
+    for path, state in ((("n",), {"n": "x" * 3000}), ((), STATE), (("n",), {"n": float("nan")})):
+        with pytest.raises(UsageError, match="written in an expression"):
+            equality_of(path, state)

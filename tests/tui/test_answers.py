@@ -140,3 +140,21 @@ async def test_what_cannot_be_asked_and_what_holds_nowhere_say_so(path: Path) ->
         await wait_for(pilot, lambda: "gap" in screen_text(app))
         await pilot.press("escape")
         await wait_for(pilot, lambda: not isinstance(app.screen, AnswersScreen))
+
+
+async def test_where_else_on_the_line_a_value_is_what_it_is_here() -> None:
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        await it.press("1", "asterisk")
+        assert "put the cursor on a value" in it.told
+        await it.press("2")
+        it.screen.views.state.go_to(("api_key",))
+        await it.press("asterisk")
+        assert "a secret: S shows secrets" in it.told
+        it.screen.views.state.go_to(("plan", "status"))
+        await it.pilot.press("l")
+        it.screen.views.state.go_to(("plan", "status"))
+        await it.pilot.press("asterisk")
+        await it.until(lambda: isinstance(it.app.screen, AnswersScreen))
+        assert isinstance(it.app.screen, AnswersScreen)
+        assert "find /tmp/demo.db" in it.app.screen.command_line()
+        assert "plan.status == '" in it.app.screen.command_line().replace("'\"'\"'", "'")

@@ -72,6 +72,14 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         rank=44,
     ),
     Action(
+        "search.value",
+        "Where it has this value",
+        ("asterisk",),
+        "Every checkpoint of this line at which the value under the cursor is what it is here.",
+        ("thread",),
+        cli="tt-debug find STORE REF EXPR",
+    ),
+    Action(
         "watch",
         "Watch…",
         ("w",),

@@ -13,7 +13,10 @@ from textual import on
 from textual.message import Message
 
 from stores.model import Path, Ref
-from stores.paths import format_path
+from stores.paths import format_path, get_path
+from tt_debug.errors import UsageError
+from tt_debug.query import equality_of
+from tt_debug.redaction import Hidden
 from tt_debug.session import questions
 from tt_debug.tui.asking import Question
 from tt_debug.tui.screens.answers import AnswersScreen
@@ -50,6 +53,23 @@ class ThreadAsking(ThreadWatching, AskingFrom):
         path = self._asked_path()
         if path and self.selected is not None:
             self.app.push_screen(AnswersScreen(self.store, Question("who", self.selected, path)))
+
+    def act_search_value(self) -> None:
+        """Where else on this line the value under the cursor is what it is here."""
+        path, details = self._asked_path(), self.details
+        if not path or details is None or not self.line:
+            return
+        try:
+            if isinstance(get_path(dict(details.checkpoint.state), path), Hidden):
+                self.say(f"a secret: {self.tt.key_of('secrets')} shows secrets, then it can be asked for")
+                return
+            words = equality_of(path, details.state)
+        except LookupError:
+            self.say("this value is not there any more: nothing has it to compare with")
+        except UsageError as error:
+            self.say(f"{error}; {error.hint}", severity="warning")
+        else:
+            self.app.push_screen(AnswersScreen(self.store, Question("when", self.line[-1], words=words)))
 
     def act_nav_change_back(self) -> None:
         """To the checkpoint before that changed the value under the cursor."""
