@@ -6,9 +6,10 @@ import pytest
 
 from stores.model import Tagged
 from tests.tui.thread_fakes import message
-from tt_debug.tui.rows.message import as_message, call_text, summary
+from tt_debug.conversation import Turn, as_message, conversation
+from tt_debug.tui.rows.message import call_text, summary
 from tt_debug.tui.rows.pieces import cells, text_of
-from tt_debug.tui.rows.transcript import Turn, conversation, transcript_rows
+from tt_debug.tui.rows.transcript import transcript_rows
 from tt_debug.values import to_json
 
 

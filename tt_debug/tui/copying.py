@@ -15,11 +15,11 @@ from typing import Final
 from stores.model import Opaque, Path, Value
 from stores.paths import format_path
 from tt_debug import __version__
+from tt_debug.conversation import as_message
 from tt_debug.errors import UsageError
 from tt_debug.redaction import Hidden
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.draft import as_text
-from tt_debug.tui.rows.message import as_message
 
 CLIPBOARD: Final = 65_536
 """Bytes a terminal takes for its clipboard: of 1 MB tmux dropped all, and nothing told."""

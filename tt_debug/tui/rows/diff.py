@@ -12,11 +12,12 @@ from typing import Final, Literal
 
 from stores.model import MISSING, Change, Diff, Path, Tagged, Value
 from stores.paths import format_path
+from tt_debug.conversation import as_message, plain
 from tt_debug.diff_text import told_apart
 from tt_debug.redaction import Hidden
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.message import as_message, flat, plain
+from tt_debug.tui.rows.message import flat
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cells, cut, text_of, wrap
 from tt_debug.tui.rows.values import class_name, value_line
 from tt_debug.words import Piece as Words

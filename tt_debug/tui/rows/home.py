@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
+from tt_debug.conversation import conversation
 from tt_debug.text import counted, human_age, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import summary
 from tt_debug.tui.rows.pieces import Line, Piece, wrap
-from tt_debug.tui.rows.transcript import conversation
 from tt_debug.tui.rows.values import value_line
 
 MESSAGES = 12

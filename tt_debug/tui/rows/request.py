@@ -7,11 +7,11 @@ from typing import Final
 
 from stores.model import Value
 from stores.runs import Approval
+from tt_debug.conversation import plain
 from tt_debug.redaction import Hidden
 from tt_debug.session.answers import choices
 from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.message import plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.rows.values import value_line
 

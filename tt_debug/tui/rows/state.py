@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from stores.model import MISSING, Diff, Partial, Path, Tagged, Value
+from tt_debug.conversation import as_message, plain
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.message import as_message, plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, spread
 from tt_debug.tui.rows.values import class_name, count_text, is_container, key_text, value_line
 

@@ -1,36 +1,24 @@
 """Messages as a transcript: role at the left, wrapped text beside it, tool calls below.
 
-Owns wrapping and which lists of a state are conversations.
+Owns wrapping.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from stores.model import Path, Value
+from stores.model import Path
+from tt_debug.conversation import Turn
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.message import ROLE_CELLS, Message, as_message, call_text, plain, role_piece
+from tt_debug.tui.rows.message import ROLE_CELLS, call_text, role_piece
 from tt_debug.tui.rows.pieces import Line, Piece, wrap
 
 INDENT: Final = ROLE_CELLS + 2
 LONG: Final = 4000
 """Characters of one message shown until it is opened."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message of the transcript and where it lies in the state."""
-
-    path: Path
-    message: Message
-
-    @property
-    def long(self) -> bool:
-        """Whether it is cut until it is opened."""
-        return len(self.message.text) > LONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +28,6 @@ class TranscriptRow:
     path: Path
     line: Line
     first: bool = False
-
-
-def conversation(state: Mapping[str, Value]) -> tuple[Path, tuple[Turn, ...]]:
-    """The state's list of messages and its path: "messages" if it is one, else the longest such list at the top."""
-    best: tuple[Path, tuple[Turn, ...]] = ((), ())
-    for key, value in state.items():
-        turns = _turns((key,), plain(value))
-        if turns and (key == "messages" or len(turns) > len(best[1])):
-            best = ((key,), turns)
-            if key == "messages":
-                break
-    return best
-
-
-def _turns(path: Path, value: Value) -> tuple[Turn, ...]:
-    if not isinstance(value, list) or not value or as_message(value[-1]) is None:
-        return ()
-    found = ((index, as_message(item)) for index, item in enumerate(value))
-    return tuple(Turn((*path, index), message) for index, message in found if message is not None)
 
 
 def transcript_rows(

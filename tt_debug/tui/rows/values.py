@@ -10,10 +10,11 @@ from itertools import islice
 from typing import Final
 
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
+from tt_debug.conversation import as_message, plain
 from tt_debug.redaction import Hidden
 from tt_debug.text import counted, human_size, is_bare_key, safe_text, shown_class, shown_key
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.message import as_message, flat, plain, summary
+from tt_debug.tui.rows.message import flat, summary
 from tt_debug.tui.rows.pieces import VALUE_CELLS, Line, Piece, cut, text_of
 
 FLAT: Final = 3

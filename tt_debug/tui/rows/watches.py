@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from stores.model import Ref, Value
+from tt_debug.conversation import plain
 from tt_debug.query import Failed
 from tt_debug.redaction import Redaction
 from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import Glyphs
-from tt_debug.tui.rows.message import plain
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, text_of
 from tt_debug.tui.rows.values import value_line
 

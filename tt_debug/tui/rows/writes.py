@@ -12,9 +12,10 @@ from typing import Final
 
 from stores.model import MISSING, Checkpoint, Header, Status, Task, Value
 from stores.runs import StepRecord
+from tt_debug.conversation import as_message, plain
 from tt_debug.text import human_duration, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
-from tt_debug.tui.rows.message import as_message, flat, plain
+from tt_debug.tui.rows.message import flat
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.rows.values import value_line
 from tt_debug.unfinished import untouched

@@ -13,6 +13,7 @@ from typing import Final
 from stores.errors import Busy, StoreError, Unreachable
 from stores.model import Checkpoint, Diff, Ref, Status, Task, Value
 from stores.runs import StepRecord
+from tt_debug.conversation import Turn, conversation
 from tt_debug.errors import DebuggerError
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_changes, hidden_checkpoint, hidden_step, hidden_task
@@ -23,7 +24,7 @@ from tt_debug.tui.messages import told
 from tt_debug.tui.rows.diff import LIMIT, DiffRow, changed_keys, diff_rows
 from tt_debug.tui.rows.sizes import HUGE, sizes_of
 from tt_debug.tui.rows.state import Closed, Node, NodeKey, state_nodes
-from tt_debug.tui.rows.transcript import TranscriptRow, Turn, conversation, transcript_rows
+from tt_debug.tui.rows.transcript import TranscriptRow, transcript_rows
 
 LARGE: Final = 262_144
 """Bytes of a state above which its changed keys are not looked up for a row that is only in view."""

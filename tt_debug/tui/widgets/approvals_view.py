@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from stores.runs import Approval
+from tt_debug.conversation import plain
 from tt_debug.text import human_age
-from tt_debug.tui.rows.message import plain
 from tt_debug.tui.rows.values import value_line
 from tt_debug.tui.widgets.row_view import RowView
 

@@ -12,8 +12,9 @@ from textual import events
 from textual.message import Message
 
 from stores.model import Path
+from tt_debug.conversation import Turn
 from tt_debug.tui.rows.pieces import Line, text_of
-from tt_debug.tui.rows.transcript import TranscriptRow, Turn, transcript_rows
+from tt_debug.tui.rows.transcript import LONG, TranscriptRow, transcript_rows
 from tt_debug.tui.widgets.piece_view import PieceView
 
 SMALL: Final = 40_000
@@ -89,7 +90,7 @@ class MessagesView(PieceView):
         """Show the message under the cursor in full, or cut again; False for one that is never cut."""
         path = self.current()
         turn = next((turn for turn in self.turns if turn.path == path), None)
-        if path is None or turn is None or not turn.long:
+        if path is None or turn is None or len(turn.message.text) <= LONG:
             return False
         self.opened ^= {path}
         self._wrap_or_ask(path)
