@@ -208,7 +208,7 @@ class RunStore(Store, Writer, Supervised, Breakpoints, EffectLedger, Protocol):
         hit: BreakpointHit | None = None,
     ) -> None:
         """Log an attempt as failed, or abandoned; ``run_status`` ("failed", "cancelled", "paused", "crashed") also
-        ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a retry's wait: `Run.available`.
+        ends or stops the run, in the same transaction. ``step.next_attempt_at`` persists a wait: `Run.available`.
 
         ``case`` is put into the inbox with it; with "crashed" its kind is what holds the run until it is resolved.
         ``hit`` is the breakpoint that it stops at: counted, and kept as an event."""

@@ -200,8 +200,13 @@ def held(shell: Shell, tmp_path: Path) -> Iterator[Mapping[str, Any]]:
     child.communicate()
 
 
-def test_ctrl_c_stops_after_the_step_and_exits_130(shell: Shell, held: Mapping[str, Any]) -> None:
-    held["child"].send_signal(signal.SIGINT)
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_asks_it_to_stop_lets_it_end_its_step_and_exit_130(
+    shell: Shell, held: Mapping[str, Any], sent: signal.Signals
+) -> None:
+    held["child"].send_signal(sent)
+    if sent == signal.SIGHUP:  # of a closed terminal both the kernel and the shell tell
+        held["child"].send_signal(sent)
     held["gate"].close()
     out, _ = held["child"].communicate(timeout=60)
     assert held["child"].returncode == 130
@@ -219,6 +224,17 @@ def test_a_second_ctrl_c_kills_and_the_run_can_be_resumed(shell: Shell, held: Ma
             child.wait(0.2)
     assert child.returncode == 130
     assert shell.data("runs", held["store"])[0]["status"] == "crashed"
+
+
+def test_a_worker_that_is_ended_stops_in_order(shell: Shell, tmp_path: Path) -> None:
+    store = tmp_path / "new.db"
+    shell("run", store, "--workflow", flow(tmp_path, COUNTS), "--thread", "a", "--input", '{"n": 1}', "--yes")
+    worker = shell.start("worker", store, "--yes", "--mode", "log_only")
+    assert worker.stderr is not None
+    assert "waits" in worker.stderr.readline()
+    worker.send_signal(signal.SIGTERM)
+    worker.communicate(timeout=60)
+    assert worker.returncode == 130
 
 
 def test_another_process_asks_it_to_pause(shell: Shell, held: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Noticing Ctrl-C while a child process handles it: it stops after its step, and we must exit 130 afterwards."""
+"""Noticing what asks us to stop while a child process sees to it: it stops after its step, and we exit afterwards."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tt_debug.engine.child import STOPPING, handled
+
 
 @contextmanager
 def noticed() -> Iterator[Callable[[], bool]]:
-    """Yields whether SIGINT arrived since. Only on the main thread, whose wake-up descriptor it borrows.
+    """Yields whether something asked us to stop since. Only on the main thread, whose wake-up descriptor it borrows.
 
-    Whoever runs a child replaces the signal's Python handler, so a handler of ours would not be called.
+    Whoever runs a child replaces the signals' Python handlers, so a handler of ours would not be called. While no child
+    runs, Ctrl-C goes on being a KeyboardInterrupt, and the others wait until they are asked about.
     """
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
@@ -23,13 +26,14 @@ def noticed() -> Iterator[Callable[[], bool]]:
     def interrupted() -> bool:
         nonlocal seen
         try:
-            seen = seen or signal.SIGINT in os.read(reader, 4096)
+            seen = bool(set(os.read(reader, 4096)) & set(STOPPING)) or seen
         except BlockingIOError:
             return seen
         return seen
 
     try:
-        yield interrupted
+        with handled(lambda *_: None, signals=(signal.SIGTERM, signal.SIGHUP)):
+            yield interrupted
     finally:
         signal.set_wakeup_fd(before)
         os.close(reader)

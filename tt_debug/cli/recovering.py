@@ -215,6 +215,8 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
     with front.writing(options.wanted()) as session, interrupts.noticed() as interrupted:
         sweeps = _Sweeps(front, session, output, options, hiding)
         seen: set[tuple[str, int]] = set()
+        if not options.once:
+            narrate("waits for runs; Ctrl-C ends it after the step it is at")
         while not interrupted():
             acted = sweeps.once()
             ready = session.operations.ready(options.thread)

@@ -11,6 +11,7 @@ import json
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -26,6 +27,8 @@ from tt_debug.engine.events_pipe import open_events as open_events
 from tt_debug.errors import ChildFailed
 
 EVENTS_FD = "TT_DEBUG_EVENTS_FD"
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What asks a run to stop: Ctrl-C, whoever ends processes, and a terminal that was closed."""
 
 OnLine: TypeAlias = Callable[[dict[str, Value]], None]
 
@@ -49,12 +52,14 @@ def run_child(
     on_line: OnLine,
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
+    keep: Sequence[socket.socket] = (),
 ) -> ChildExit:
     """Run ``argv`` to its end; every event is handed to ``on_line`` on this thread, in order.
 
     What the child prints arrives as ``{"event": "output", "stream": "stdout" | "stderr", "text": line, "at": time}``.
-    ``env`` is its whole environment (ours when None). On the main thread the first Ctrl-C asks the child to stop
-    after its step (SIGINT), the second kills it and everything it started. An exception of ``on_line`` kills it too.
+    ``env`` is its whole environment (ours when None); the sockets in ``keep`` are the child's alone from its start on,
+    under the numbers they have here. On the main thread the first of `STOPPING` asks the child to stop
+    after its step (SIGINT), a second one kills it and everything it started. An exception of ``on_line`` kills it too.
     Raises ChildFailed when it cannot be started, or writes something on the events pipe that is not a JSON object.
     """
     events_in, events_out = os.pipe()
@@ -62,9 +67,11 @@ def run_child(
         try:
             stdin.write(json.dumps(job).encode())
             stdin.seek(0)
-            child = _spawn(argv, stdin, events_out, env, cwd)
+            child = _spawn(argv, stdin, (events_out, *(each.fileno() for each in keep)), env, cwd)
         finally:
             os.close(events_out)
+            for each in keep:
+                each.close()
         try:
             with _forwarded_interrupts(child):
                 return _listen(child, events, on_line)
@@ -79,11 +86,11 @@ def run_child(
 def _spawn(
     argv: Sequence[str],
     stdin: IO[bytes],
-    events_out: int,
+    kept: Sequence[int],
     env: Mapping[str, str] | None,
     cwd: str | os.PathLike[str] | None,
 ) -> subprocess.Popen[bytes]:
-    environment = {**(os.environ if env is None else env), EVENTS_FD: str(events_out), "PYTHONUNBUFFERED": "1"}
+    environment = {**(os.environ if env is None else env), EVENTS_FD: str(kept[0]), "PYTHONUNBUFFERED": "1"}
     try:
         return subprocess.Popen(
             argv,
@@ -91,7 +98,7 @@ def _spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            pass_fds=(events_out,),
+            pass_fds=kept,
             start_new_session=True,  # Ctrl-C in our terminal is ours to forward
             env=environment,
             cwd=cwd,
@@ -104,25 +111,36 @@ def _spawn(
 
 @contextlib.contextmanager
 def _forwarded_interrupts(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """On the main thread Ctrl-C goes to the child: once as a request, then as a kill."""
+    """On the main thread what stops us goes to the child: once as a request, then as a kill."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     asked = False
 
-    def forward(_signal: int, _frame: FrameType | None) -> None:
+    def forward(sent: int, _frame: FrameType | None) -> None:
         nonlocal asked
-        if asked:
-            _kill(child)
-        elif child.poll() is None:
+        if not asked and child.poll() is None:
             asked = True
             child.send_signal(signal.SIGINT)
+        elif sent != signal.SIGHUP:  # of which a closed terminal sends several: the kernel's and the shell's
+            _kill(child)
 
-    before = signal.signal(signal.SIGINT, forward)
+    with handled(forward):
+        yield
+
+
+@contextlib.contextmanager
+def handled(
+    handler: Callable[[int, FrameType | None], None], signals: Sequence[signal.Signals] = STOPPING
+) -> Iterator[None]:
+    """Have the signals handled so in the block; one that is ignored, as nohup has it, stays ignored."""
+    wanted = [each for each in signals if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, handler) for each in wanted}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, known in before.items():
+            signal.signal(each, known)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

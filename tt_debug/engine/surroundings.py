@@ -37,14 +37,15 @@ class Clock:
 
 
 class StopFlag:
-    """Set by SIGINT: stop after the current step."""
+    """Set by a signal: stop after the current step."""
 
     def __init__(self) -> None:
         self.asked = False
 
     def listen(self) -> None:
-        """Take SIGINT from now on, instead of a KeyboardInterrupt in the middle of a node."""
-        signal.signal(signal.SIGINT, lambda *_: setattr(self, "asked", True))
+        """Take from now on what would end the process in the middle of a node."""
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, lambda *_: setattr(self, "asked", True))
 
 
 @dataclass(frozen=True, slots=True)
