@@ -152,7 +152,9 @@ class SupervisionConformance:
     def test_a_thread_is_protected(self, sample: AnyStore) -> None:
         create(sample)
         sample.protect(THREAD, True)
+        assert sample.protected() == {THREAD}
         sample.protect(THREAD, False)
+        assert sample.protected() == frozenset()
         with pytest.raises(NotFound):
             sample.protect("nowhere", True)
 

@@ -170,6 +170,10 @@ class Supervised(Protocol):
         """Whether cleaning up leaves the thread alone whatever its age. Raises NotFound."""
         ...
 
+    def protected(self) -> frozenset[str]:
+        """The threads that it leaves alone."""
+        ...
+
     def log_event(
         self, kind: str, data: Mapping[str, Value], *, run_id: str | None = None, thread: str | None = None
     ) -> StoredEvent:

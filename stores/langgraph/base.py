@@ -9,7 +9,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, TypeVar
 
@@ -17,6 +17,7 @@ from stores import ids
 from stores.codec.aes import KEY_VARIABLE, Seal
 from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
+from stores.keeping import Room
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Memory, Steps, read_cards
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
@@ -160,6 +161,22 @@ class LangGraphBase(ABC):
                 newest = forking.to_thread(thread, keep_results=keep_results)
                 head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base
         return self._ask(lambda tables: self._thread(tables, thread).header(head))
+    def needed(self, ref: Ref) -> tuple[Ref, ...]:
+        """As `stores.keeping.TellsNeeds.needed`."""
+
+        def question(tables: Tables) -> tuple[Ref, ...]:
+            reading = self._thread(tables, ref.thread)
+            key = Key(ref.id, ref.ns)
+            if reading.skeleton is None or key not in reading.skeleton:
+                raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
+            return tuple(Ref(ref.thread, one.ns, one.id) for one in reading.needed(key))
+
+        return self._ask(question)
+
+    def room(self, thread: str, kept: Collection[Ref]) -> Room:
+        """As `stores.keeping.TellsRoom.room`."""
+        return self._ask(lambda tables: tables.room(thread, [Key(ref.id, ref.ns) for ref in kept]))
+
 
     # --- what is kept between calls
 

@@ -39,6 +39,18 @@ def whole(value: Value) -> Value:
     return value.value if is_snapshot(value) else value
 
 
+def needed(steps: Steps, names: Collection[str], key: Key) -> list[Key]:
+    """The ancestors of a checkpoint that its delta channels ``names`` are rebuilt from, nearest first: back to each
+    one's snapshot, whose own step's writes count too."""
+    left, found = set(names), list[Key]()
+    for one in steps.skeleton.lineage(key)[1:] if steps.skeleton is not None and left else ():
+        found.append(one)
+        left -= steps.card(one).outline.available.keys()
+        if not left:
+            break
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
     """A channel's value as far as it can be known. ``how`` it came about, in a few words; empty for a Partial."""

@@ -6,15 +6,17 @@ those are `stores.langgraph.postgres_columns`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt
+from stores.keeping import Room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.delta import COUNTERS
 from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.postgres_listing import listing
+from stores.langgraph.postgres_room import room
 from stores.langgraph.rows import (
     MISSING_BLOB,
     Blob,
@@ -110,6 +112,9 @@ class PostgresTables:
         question = "SELECT n_tup_ins + n_tup_upd FROM pg_catalog.pg_stat_all_tables WHERE relid = %s::regclass"
         found = self.rows(question, self.columns.checkpoints.replace("%%", "%"))
         return found[0][0] or 0 if found else 0
+
+    def moment(self) -> None:
+        """As `Tables.moment`: the counters of a server move with whatever is done in any of its tables."""
 
     def count(self, thread: str) -> tuple[int, str | None]:
         """As `Tables.count`."""
@@ -318,6 +323,10 @@ class PostgresTables:
             f"c.checkpoint -> 'channel_versions')::text FROM {self.columns.checkpoints} c WHERE c.thread_id = %s"
         )
         return {Key(id, ns): versions_of(versions) for ns, id, versions in self.rows(question, thread)}
+
+    def room(self, thread: str, kept: Collection[Key]) -> Room:
+        """As `Tables.room`."""
+        return room(self.rows, self.columns, thread, kept)
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """As `Tables.task_owner`."""

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
+from stores.keeping import Room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
@@ -89,7 +90,7 @@ class SqliteTables:
 
     def threads(self, after: Place | None, limit: int) -> list[ThreadRow]:
         """As `Tables.threads`; answered from the primary key's index, which holds the rowid too."""
-        rows = self.listing.rows(self.db, self._grouped)
+        rows = self.listing.rows(self.moment(), self._grouped)
         start = bisect_left(rows, True, key=lambda row: row.place < after) if after is not None else 0
         return rows[start : start + limit]
 
@@ -140,10 +141,15 @@ class SqliteTables:
 
     def copies(self) -> dict[str, Ref]:
         """As `stores.langgraph.lineage.copies_among`; answered from the primary key's index."""
-        question = (
-            f"SELECT thread_id, min({self.id}), min(rowid) FROM checkpoints "
-            f"WHERE {self.ns} = '' AND {self.addressed} GROUP BY 1"
-        )
+        question = f"""
+            WITH RECURSIVE names(thread) AS (
+                SELECT min(thread_id) FROM checkpoints WHERE thread_id >= ''
+                UNION ALL
+                SELECT (SELECT min(thread_id) FROM checkpoints WHERE thread_id > names.thread) FROM names
+                WHERE names.thread IS NOT NULL)
+            SELECT thread_id, {self.id}, rowid FROM names CROSS JOIN checkpoints WHERE rowid = (
+                SELECT rowid FROM checkpoints WHERE thread_id = names.thread AND {self.ns} = '' AND {self.addressed}
+                ORDER BY {self.id} LIMIT 1)"""
         families: dict[str, list[tuple[int, str]]] = {}
         for thread, first, stored in filter(_is_text, self.db.execute(question)):
             if ids.time_of(first) is not None:
@@ -170,6 +176,11 @@ class SqliteTables:
         """The number of the row that was stored last."""
         found = self.db.execute("SELECT max(rowid) FROM checkpoints").fetchone()
         return found[0] or 0
+
+    def moment(self) -> tuple[sqlite3.Connection, int]:
+        """As `Tables.moment`: SQLite counts the commits of other connections, and ours here makes none."""
+        (version,) = self.db.execute("PRAGMA data_version").fetchone()
+        return self.db, version
 
     def count(self, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
@@ -280,6 +291,22 @@ class SqliteTables:
     def counted_versions(self, thread: str) -> Versions:
         """None: a row holds its values itself."""
         return {}
+
+    def room(self, thread: str, kept: Collection[Key]) -> Room:
+        """As `Tables.room`. SQLite knows the length of a blob without reading it, and of a text it does not."""
+        names = set(kept)
+        total = free = 0
+        tables = {"checkpoints": ("checkpoint", self.metadata)} | ({"writes": ("value",)} if self.has_writes else {})
+        for table, columns in tables.items():
+            lengths = (
+                f"ifnull(CASE typeof({what}) WHEN 'text' THEN length(CAST({what} AS BLOB)) ELSE length({what}) END, 0)"
+                for what in columns
+            )
+            question = f"SELECT {self.ns}, {self.id}, {' + '.join(lengths)} FROM {table} WHERE thread_id = ?"
+            for ns, id, size in self.db.execute(question, (thread,)):
+                total += size
+                free += 0 if (id, ns) in names else size
+        return Room(total, free)
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """The checkpoint in whose superstep a task ran, by what it wrote."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
+from stores.keeping import Room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow
@@ -66,6 +67,10 @@ class Tables(Protocol):
         """At most ``limit`` threads that follow ``after``, newest write first."""
         ...
 
+    def moment(self) -> object | None:
+        """Equal to an earlier one only where nothing was stored in between; None where the database does not tell."""
+        ...
+
     def count(self, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
         ...
@@ -114,6 +119,10 @@ class Tables(Protocol):
 
     def counted_versions(self, thread: str) -> Versions:
         """The versions of a thread's channels, where values are stored apart under versions that are counted."""
+        ...
+
+    def room(self, thread: str, kept: Collection[Key]) -> Room:
+        """As `stores.keeping.TellsRoom.room`."""
         ...
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:

@@ -86,6 +86,16 @@ class ThreadReading:
         card = self.steps.card(key)
         return bool(delta.delta_channels(card.metadata)) or card.outline.snapshot
 
+    def needed(self, key: Key) -> tuple[Key, ...]:
+        """As `stores.keeping.TellsNeeds.needed`."""
+        card = self.steps.card(key)
+        missing = delta.delta_channels(card.metadata) & card.outline.channels - card.outline.available.keys()
+        found = delta.needed(self.steps, missing, key)
+        # Before format 4 the Sends that run next are what the parent's tasks wrote.
+        if card.outline.v < 4 and not card.outline.has_sends and card.parent and Key(card.parent, key.ns) not in found:
+            found.insert(0, Key(card.parent, key.ns))
+        return tuple(found)
+
     # --- the parts of a header
 
     def _header(self, key: Key, card: Card, ran: tuple[Ran, ...]) -> Header:

@@ -177,6 +177,12 @@ class NativeSupervision(NativeRuns):
             if done.rowcount != 1:
                 raise NotFound(f"no thread {thread!r}", hint="List the threads with `tt-debug threads`.")
 
+    def protected(self) -> frozenset[str]:
+        """As `stores.keeping.TellsProtected.protected`."""
+        with self._reading() as db:
+            rows = db.execute("SELECT thread_id FROM threads WHERE protected <> 0").fetchall()
+        return frozenset(row[0] for row in rows)
+
     def log_event(
         self, kind: str, data: Mapping[str, Value], *, run_id: str | None = None, thread: str | None = None
     ) -> StoredEvent:

@@ -66,6 +66,7 @@ SECTIONS: Final[dict[str, dict[str, Place]]] = {
         "stats": Place("figuring", "Figures about runs; or of any history: sizes, times, cost."),
         "mcp": Place("serving", "Let an agent look into a store, by MCP over stdio."),
         "doctor": Place("doctor", "Check the terminal, the installation and a store."),
+        "gc": Place("pruning", "Tell what could be freed and what must stay."),
         "demo": Place("trying", "Open a small example: one native store, one of LangGraph's."),
     },
 }

@@ -28,6 +28,7 @@ from tt_debug.session.listing import OnPage, ThreadQuery
 from tt_debug.session.marks import Marks
 from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+from tt_debug.session.pruning import Pruning
 from tt_debug.session.records import form_of
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.session.undoing import Undoing
@@ -57,6 +58,8 @@ class Session:
         """The watched expressions."""
         self.undoing = Undoing(store, journal)
         """Forks and edits of our own, and taking them back."""
+        self.pruning = Pruning(store, journal)
+        """What the store could be freed of, and what must stay."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 
