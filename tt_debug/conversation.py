@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final
 
 from stores.model import Path, Tagged, Value
+from stores.paths import get_path
 from tt_debug.text import one_line
 
 ROLES: Final = {
@@ -150,6 +151,27 @@ class Turn:
 
     path: Path
     message: Message
+
+
+def text_path(state: Value, path: Path) -> Path:
+    """Where the text of the message at ``path`` lies: its content, or the first text among the content's parts."""
+    value = get_path(state, path)
+    while True:
+        value = plain(value)
+        if isinstance(value, Mapping) and value.keys() == {"$type", "value"}:
+            path, value = (*path, "value"), value["value"]
+        elif isinstance(value, Mapping) and value.get("lc") == 1 and isinstance(value.get("kwargs"), Mapping):
+            path, value = (*path, "kwargs"), value["kwargs"]
+        else:
+            break
+    path, content = (*path, "content"), plain(value.get("content")) if isinstance(value, Mapping) else None
+    for at, part in enumerate(content if isinstance(content, list) else ()):
+        part = plain(part)
+        if isinstance(part, str):
+            return (*path, at)
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            return (*path, at, "text")
+    return path
 
 
 def conversation(state: Mapping[str, Value]) -> tuple[Path, tuple[Turn, ...]]:

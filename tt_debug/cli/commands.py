@@ -30,6 +30,7 @@ SECTIONS: Final[dict[str, dict[str, Place]]] = {
         "find": Place("asking", "When a condition held: plan.status == 'final'."),
         "grep": Place("asking", "Where a text stands, told where it came in."),
         "tail": Place("tailing", "Follow a thread that another process writes."),
+        "turns": Place("turns", "List the human messages of a thread: THREAD@turn:N is a REF."),
         "mark": Place("marking", "Name a checkpoint: THREAD@NAME is a REF then."),
         "marks": Place("marking", "List bookmarks, oldest first."),
         "pick": Place("picking", "Choose a checkpoint on screen and print its REF."),

@@ -2,6 +2,7 @@
 
 An existing thread of exactly that name wins, else the last ``@`` splits. A selector is tried as ``head``, ``~N``,
 a step, ``failed``, an id, a unique prefix of one, a bookmark; ``id:``, ``step:`` and ``mark:`` force a kind.
+``turn:N``, the N-th human message, is found by `tt_debug.session.turns`.
 """
 
 from __future__ import annotations

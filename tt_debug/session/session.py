@@ -19,7 +19,7 @@ from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
 from tt_debug.redaction import NOTHING, Redaction
-from tt_debug.session import addresses, asking, forking, listing, owners, running
+from tt_debug.session import addresses, asking, forking, listing, owners, running, turns
 from tt_debug.session.cache import CheckpointCache
 from tt_debug.session.executor import Executor
 from tt_debug.session.exporting import lines_of
@@ -117,6 +117,8 @@ class Session:
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
         thread, selector = addresses.split(self._store, text)
+        if counted := turns.SELECTOR.fullmatch(selector):
+            return turns.turn(self, thread, int(counted.group(1))).ref
         return addresses.select(self.open_thread(thread), selector, self.marks.named(thread))
 
     def load(self, ref: Ref) -> Checkpoint:

@@ -18,6 +18,7 @@ from tt_debug.finding import Hit
 from tt_debug.searching import Found, Search
 from tt_debug.session import questions
 from tt_debug.session.questions import How, Scope, Stopped
+from tt_debug.session.turns import HumanTurn, turns
 from tt_debug.tui.watch import Watch
 
 if TYPE_CHECKING:
@@ -26,25 +27,32 @@ if TYPE_CHECKING:
 MOST: Final = 5_000
 """Answers shown; who has so many asks something narrower."""
 
-Answer = Stop | Hit | Found
+Answer = Stop | Hit | Found | HumanTurn
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """``kind``: "who" wrote ``path`` on the line to ``ref``; "when" the expression ``words`` held there, or in every
-    thread; "text": where ``words`` stand, in the thread of ``ref`` or in all."""
+    thread; "text": where ``words`` stand, in the thread of ``ref`` or in all; "turns": the line's human messages."""
 
-    kind: Literal["who", "when", "text"]
+    kind: Literal["who", "when", "text", "turns"]
     ref: Ref | None = None
     path: Path = ()
     words: str = ""
     how: How = "every"
 
     @property
+    def takes_words(self) -> bool:
+        """Whether a person says what is asked."""
+        return self.kind in ("when", "text")
+
+    @property
     def title(self) -> str:
         """What is asked, in a few words."""
         if self.kind == "who":
             return f"who wrote {format_path(self.path)}"
+        if self.kind == "turns":
+            return "what was said to it"
         where = f"on the line of {self.ref.thread}" if self.ref is not None else "in every thread"
         if self.kind == "when":
             return f"when {self.words}  {where}"
@@ -55,6 +63,8 @@ class Question:
         thread = [f"{self.ref.thread}@{self.ref.id}"] if self.ref is not None else []
         if self.kind == "who":
             return shlex.join(["tt-debug", "history", url, *thread, format_path(self.path)])
+        if self.kind == "turns":
+            return shlex.join(["tt-debug", "turns", url, *thread])
         if self.kind == "when":
             way = [] if self.how == "every" else [f"--{self.how}"]
             return shlex.join(["tt-debug", "find", url, *thread, self.words, *way])
@@ -121,6 +131,9 @@ def _answers(
     if question.kind == "who":
         assert question.ref is not None
         return questions.history(session, question.ref, question.path, on_progress), {}
+    if question.kind == "turns":
+        assert question.ref is not None
+        return turns(session, question.ref, on_progress), {}
     if question.kind == "when":
         scope = Scope(question.ref)
         finding = questions.find(session, question.words, scope, question.how, on_progress)

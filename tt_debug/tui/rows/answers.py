@@ -13,6 +13,7 @@ from tt_debug.blame import Stop
 from tt_debug.finding import Hit
 from tt_debug.redaction import Redaction
 from tt_debug.searching import Found
+from tt_debug.session.turns import HumanTurn
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.rows.pieces import Line, Piece, pad
@@ -25,7 +26,7 @@ _INKS: Final = {"add": "added", "change": "changed", "remove": "removed", "unkno
 
 
 def answer_line(
-    answer: Stop | Hit | Found, hiding: Redaction, glyphs: Glyphs, *, named: bool, secret: bool = False
+    answer: Stop | Hit | Found | HumanTurn, hiding: Redaction, glyphs: Glyphs, *, named: bool, secret: bool = False
 ) -> Line:
     """One answer. ``named``: the thread is said too, because there may be several. ``secret``: what was asked is."""
     thread = (Piece(f"{safe_text(answer.ref.thread)}  ", "muted"),) if named else ()
@@ -36,6 +37,8 @@ def answer_line(
         return (*lead, *_stop(answer, hiding, glyphs))
     if isinstance(answer, Hit):
         return (*lead, *value_line(hiding.hide(answer.value, secret=secret), glyphs))
+    if isinstance(answer, HumanTurn):
+        return (*lead, *_turn(answer, glyphs))
     return (*lead, *_found(answer, hiding, glyphs))
 
 
@@ -56,6 +59,12 @@ def _stop(stop: Stop, hiding: Redaction, glyphs: Glyphs) -> Line:
     if stop.op == "change":
         return (*old, Piece(f" {glyphs.arrow} ", "muted"), *new)
     return (Piece("was ", "muted"), *old) if stop.op == "remove" else new
+
+
+def _turn(turn: HumanTurn, glyphs: Glyphs) -> Line:
+    more = f"  came in with {turn.answers} more" if turn.answers else ""
+    more += f"  may have come in earlier: {safe_text(turn.unsure)}" if turn.unsure else ""
+    return (Piece(one_liner(turn.text, glyphs), "human"), Piece(more, "warning"))
 
 
 def _found(found: Found, hiding: Redaction, glyphs: Glyphs) -> Line:

@@ -16,6 +16,7 @@ from textual.widgets import Input
 from stores.paths import format_path
 from tt_debug.blame import Stop
 from tt_debug.session import questions
+from tt_debug.session.turns import HumanTurn
 from tt_debug.text import counted
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.asking import Answer, Part, Question, ask
@@ -23,7 +24,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.screens.going import MarksHits, go_to_checkpoint
+from tt_debug.tui.screens.going import MarksHits, ShowsMessages, go_to_checkpoint
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
 _PLACEHOLDERS: Final = {
     "when": "a condition in JMESPath: plan.status == 'final'   length(messages) > `3`",
     "text": "a text: in values, keys, errors, questions, metadata",
+}
+
+
+_NOWHERE: Final = {
+    "who": "It was never written there",
+    "when": "It holds nowhere",
+    "text": "It stands nowhere",
+    "turns": "No human message on this line",
 }
 
 
@@ -82,9 +91,9 @@ class AnswersScreen(BaseScreen):
     def on_mount(self) -> None:
         """Ask at once, or for the words."""
         field = self.query_one("#question", Input)
-        field.display = self._question.kind != "who"
+        field.display = self._question.takes_words
         field.value = self._question.words
-        if self._question.kind == "who" or self._question.words:
+        if self._question.words or not self._question.takes_words:
             self._ask(self._question)
         else:
             field.focus()
@@ -129,7 +138,7 @@ class AnswersScreen(BaseScreen):
             return
         self._watch = None
         self._show(problem=event.told)
-        if self._question.kind != "who":
+        if self._question.takes_words:
             self.query_one("#question").focus()
 
     # --- showing
@@ -161,9 +170,8 @@ class AnswersScreen(BaseScreen):
             return "asking…"
         if self._part.stopped:
             return f"Stopped after {counted(self._part.asked, 'checkpoint')}, before anything was found."
-        what = "was never written there" if self._question.kind == "who" else "holds nowhere"
-        what = "stands nowhere" if self._question.kind == "text" else what
-        return f"It {what}: {counted(self._part.asked, 'checkpoint')} asked."
+        what = _NOWHERE[self._question.kind]
+        return f"{what}: {counted(self._part.asked, 'checkpoint')} asked."
 
     def _progress(self) -> str:
         """How far it is, and what the list does not say."""
@@ -197,6 +205,8 @@ class AnswersScreen(BaseScreen):
         answer = self._current()
         if answer is not None:
             shown = go_to_checkpoint(self, self.store, answer.ref)
+            if isinstance(answer, HumanTurn) and isinstance(shown, ShowsMessages):
+                shown.show_message(answer.path)
             if isinstance(shown, MarksHits):
                 shown.show_hits({each.ref for each in self._part.answers}, self._question.title)
 
@@ -220,12 +230,12 @@ class AnswersScreen(BaseScreen):
 
     def act_refresh(self) -> None:
         """Ask again."""
-        if self._question.kind == "who" or self._question.words:
+        if self._question.words or not self._question.takes_words:
             self._ask(self._question)
 
     def act_search_open(self) -> None:
         """Ask something else."""
-        if self._question.kind != "who":
+        if self._question.takes_words:
             self.query_one("#question").focus()
 
     def action_escape(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from stores.model import Ref
+from stores.model import Path, Ref
 
 if TYPE_CHECKING:
     from tt_debug.tui.opening import OpenStore
@@ -26,6 +26,13 @@ class MarksHits(Protocol):
     """A screen that marks the answers of a question on its line."""
 
     def show_hits(self, hits: Collection[Ref], question: str) -> None: ...
+
+
+@runtime_checkable
+class ShowsMessages(Protocol):
+    """A screen that shows the conversation of a checkpoint."""
+
+    def show_message(self, path: Path) -> None: ...
 
 
 def go_to_checkpoint(screen: BaseScreen, store: OpenStore, ref: Ref) -> Shows:

@@ -20,7 +20,7 @@ from textual.app import SuspendNotSupported
 from textual.message import Message
 
 from stores.errors import NotFound
-from stores.model import Capability, Diff, Header, Path, Ref
+from stores.model import Capability, Diff, Header, Path, Ref, Value
 from stores.paths import format_path, get_path
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.session.losses import losses_at
@@ -82,9 +82,12 @@ class ThreadEditing(ThreadUpdating):
         if header is None or self.details is None or self.details.ref != header.ref:
             self.say("this checkpoint is still being read")
             return None
-        path, state = self._path(), dict(self.details.state)
+        return self.target_at(header, dict(self.details.state), self._path())
+
+    def target_at(self, header: Header, state: dict[str, Value], path: Path) -> EditTarget:
+        """The value at ``path`` of a checkpoint's state as what is to be edited; the whole state where it has none."""
         try:
-            value = get_path(state, path) if path else state
+            value: Value = get_path(state, path) if path else state
         except LookupError:
             path, value = (), state
         where, hiding = self._where(header), self.tt.redaction

@@ -14,8 +14,8 @@ from stores.model import Ref
 from tt_debug.session.executor import Chapter
 from tt_debug.tui.rows.story import effect_rows, effect_text, hidden_story, log_rows
 from tt_debug.tui.screens.pager import PagerScreen
-from tt_debug.tui.screens.thread_asking import ThreadAsking
 from tt_debug.tui.screens.thread_parts import DetailsRead
+from tt_debug.tui.screens.thread_turns import ThreadTurns
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.story_view import StoryView
 
@@ -31,7 +31,7 @@ class StoryRead(Message):
         self.story = story
 
 
-class ThreadStory(ThreadAsking):
+class ThreadStory(ThreadTurns):
     """8 and 9."""
 
     _told: Ref | None = None

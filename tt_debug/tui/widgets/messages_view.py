@@ -81,6 +81,12 @@ class MessagesView(PieceView):
         """The path of the message under the cursor."""
         return self.rows[self.cursor].path if 0 <= self.cursor < len(self.rows) else None
 
+    def go_to(self, path: Path) -> None:
+        """Put the cursor on the message that ``path`` lies in."""
+        for at, row in enumerate(self.rows):
+            if row.first and row.path == path[: len(row.path)]:
+                self.cursor = at
+
     def current_text(self) -> str:
         """The text of the message under the cursor, empty where there is none."""
         path = self.current()
