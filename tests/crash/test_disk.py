@@ -10,11 +10,9 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -24,20 +22,15 @@ from stores.errors import StoreError
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import RunStatus
 from tests.crash.disk.images import Deed, image
-from tests.crash.effect_scenes import Scene, check, finish
+from tests.crash.effect_scenes import EffectScene, check, finish
+from tests.crash.scenes import place
+
+__all__ = ["place"]
 
 pytestmark = pytest.mark.crash
 
 ACKNOWLEDGED = ("step_finished", "substep_finished")
 """Events that say that a checkpoint is durable."""
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """In memory where there is such a place: what is lost here is up to us."""
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield Path(folder)
 
 
 def recorder(place: Path, what: str, **given: Any) -> Any:
@@ -52,10 +45,10 @@ def recorder(place: Path, what: str, **given: Any) -> Any:
 class Recorded:
     """A run on a disk that forgot nothing, and everything the disk did."""
 
-    scene: Scene
+    scene: EffectScene
     deeds: list[Deed]
 
-    def cut(self, at: int, dice: random.Random, folder: Path) -> Scene:
+    def cut(self, at: int, dice: random.Random, folder: Path) -> EffectScene:
         """The scene as it is found after the power went."""
         folder.mkdir()
         for name in ("crash_effect_nodes.py", "flow.json"):
@@ -65,7 +58,7 @@ class Recorded:
             (folder / "world.txt").write_bytes(world[:seen])
         for name, data in image(self.deeds, at, dice).items():
             (folder / name).write_bytes(data)
-        return Scene(folder)
+        return EffectScene(folder)
 
     def acknowledged(self, at: int) -> int:
         """How many checkpoints were told of as durable by then, the input's among them."""
@@ -80,12 +73,12 @@ class Recorded:
 def recorded(place: Path, kind: str, synchronous: str) -> Recorded:
     folder = place / f"{kind} {synchronous}"
     deeds = recorder(place, "record", folder=str(folder), kind=kind, synchronous=synchronous)
-    scene = Scene(folder)
+    scene = EffectScene(folder)
     assert scene.rows("runs", "status") == [(RunStatus.COMPLETED,)]
     return Recorded(scene, deeds)
 
 
-def lost(whole: Recorded, at: int, dice: random.Random, folder: Path) -> tuple[Scene, int]:
+def lost(whole: Recorded, at: int, dice: random.Random, folder: Path) -> tuple[EffectScene, int]:
     """The scene after a cut, and how many acknowledged checkpoints are not in it; what is there is as it was."""
     scene = whole.cut(at, dice, folder)
     found = recovered(scene)
@@ -95,7 +88,7 @@ def lost(whole: Recorded, at: int, dice: random.Random, folder: Path) -> tuple[S
     return scene, max(0, whole.acknowledged(at) - len(rows))
 
 
-def recovered(scene: Scene) -> Scene:
+def recovered(scene: EffectScene) -> EffectScene:
     """A copy in which SQLite has made of the remains of its log what it makes of them; nothing else was opened."""
     found = scene.copy(scene.folder.with_name("recovered"))
     with closing(sqlite3.connect(found.path)) as db:
@@ -169,7 +162,7 @@ def test_without_syncing_every_commit_a_power_cut_would_lose_steps(place: Path) 
 def test_a_write_or_sync_that_fails_is_told_and_leaves_what_was_durable(place: Path, lasting: bool, every: int) -> None:
     kind, folder = EffectClass.IDEMPOTENT, place / f"failing {lasting} {every}"
     folder.mkdir()
-    start = Scene(folder / "start")
+    start = EffectScene(folder / "start")
     start.make(kind)
     clean = start.copy(folder / "clean")
     assert clean.work() == 0
@@ -179,7 +172,7 @@ def test_a_write_or_sync_that_fails_is_told_and_leaves_what_was_durable(place: P
         given = {"start": str(start.folder), "folder": str(folder), "numbers": numbers, "lasting": lasting}
         for attempt in recorder(place, "fail", **given):
             at = f"{attempt.number}: {', '.join(attempt.refused)}"
-            scene = Scene(folder / str(attempt.number))
+            scene = EffectScene(folder / str(attempt.number))
             found = recovered(scene)
             history = found.rows("checkpoints")
             shutil.rmtree(found.folder)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,11 +14,14 @@ from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
 from stores.runs import Run, RunStatus
-from tests.crash.effect_scenes import KILLED, forked
+from tests.crash.forks import KILLED, forked
+from tests.crash.scenes import place
 from tt_debug.definition.load import load_workflow
 from tt_debug.engine.surroundings import StopFlag
 from tt_debug.engine.worker import WorkflowJob, run_here
 from tt_debug.session.session import Session
+
+__all__ = ["place"]
 
 pytestmark = pytest.mark.crash
 
@@ -55,14 +56,6 @@ NAMES = (
     "native.effect-begun", "native.effect-ended", "native.run-created", "run.effect-begun", "run.effect-called",
     "run.effect-ended", "run.node-returned", "run.step-before-commit", "run.step-committed", "run.suspended",
 )  # fmt: skip
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """In memory where there is such a place: a kill of a process loses nothing of what was written."""
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield Path(folder)
 
 
 def screen_all(folder: Path, count: int) -> None:

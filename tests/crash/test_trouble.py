@@ -19,7 +19,7 @@ import stores.sqlite
 from stores.native.sqlite import NativeStore
 from stores.runs import Approval, RunStatus
 from stores.supervision import Case
-from tests.crash.test_points import Scene
+from tests.crash.scenes import Scene
 from tests.engine.flows import Bench, FakeClock, bench, python
 from tt_debug.cli.front import Front
 from tt_debug.cli.main import main

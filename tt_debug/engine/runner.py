@@ -98,7 +98,8 @@ class Runner:
         stopped = self._on.stop_before(following, self._on.place)
         if stopped is not None:
             self._on.finish(stopped)
-        if header.source == "input" and self._on.run.token == 1:
+        run = self._on.run
+        if header.source == "input" and run.token - run.recoveries == 1:  # it died before, but never stopped
             self._on.stop_at_first(following)
         found = standing(log)
         return self._first(header, following, found), found.failed

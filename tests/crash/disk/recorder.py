@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,10 +31,10 @@ def record(folder: str, kind: str, synchronous: str) -> list[Deed]:
 
 def fail(start: str, folder: str, numbers: list[int], lasting: bool) -> list[Attempt]:
     """Run the run of a scene once for each number, in a copy that is left there; that deed of the disk's fails."""
-    import shutil
+    from tests.crash.forks import warm
 
+    warm()
     found = []
-    _warm()
     for number in numbers:
         copy = Path(folder) / str(number)
         shutil.copytree(start, copy)
@@ -55,9 +56,9 @@ def _failing(folder: Path, number: int, lasting: bool) -> Attempt:
 
 def _disk(folder: Path, fails: Callable[[int], bool] = lambda number: False) -> Any:
     from tests.crash.disk.recording import Disk
-    from tests.crash.effect_scenes import Scene
+    from tests.crash.effect_scenes import EffectScene
 
-    return Disk(folder / "world.txt", fails), Scene(folder)
+    return Disk(folder / "world.txt", fails), EffectScene(folder)
 
 
 def _run(scene: Any, tell: Callable[[Any], None]) -> None:
@@ -65,21 +66,6 @@ def _run(scene: Any, tell: Callable[[Any], None]) -> None:
     from tt_debug.engine.worker import WorkflowJob, run_here
 
     run_here(WorkflowJob(scene.path, "r", folder=str(scene.folder)), StopFlag(), tell)
-
-
-def _warm() -> None:
-    """Everything is imported once, not in each copy of this process."""
-    import tempfile
-
-    from stores.ids import new_id  # noqa: F401
-
-    with tempfile.TemporaryDirectory() as folder:
-        scene = _disk(Path(folder) / "warm")[1]
-        scene.make("idempotent")
-        _run(scene, lambda event: None)
-    for name in [name for name in sys.modules if name.startswith("crash_")]:
-        del sys.modules[name]
-    sys.path[:] = [place for place in sys.path if not place.endswith("/warm")]
 
 
 def _forked(work: Callable[[], Attempt]) -> Attempt:
