@@ -41,6 +41,7 @@ def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Looked:
         ("threads.json", ("threads", "--json")),
         ("log.txt", ("log", "trip")),
         ("log.json", ("log", "trip", "--json")),
+        ("log-watch.txt", ("log", "trip", "--watch", "plan.status", "--watch", "length(plan)")),
         ("log-fork.txt", ("log", "trip-eu")),
         ("log-all.txt", ("log", "trip", "--all")),
         ("log-graph.txt", ("log", "trip", "--graph")),
@@ -203,3 +204,11 @@ def test_looking_can_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for words in (("threads",), ("log", "trip"), ("show", "trip"), ("diff", "trip"), ("export", "trip"), ("runs",)):
         main((words[0], "trip.db", *words[1:]), front)
     assert [how.read_only for how in wanted] == [True] * 6  # type: ignore[attr-defined]
+
+
+def test_watches_are_columns_and_say_what_could_not_be_asked(look: Looked) -> None:
+    rows = look("log", "trip", "--json", "--watch", "length(`1`)", "--watch", "plan.api_key").data
+    assert all("invalid type" in row["watched"]["length(`1`)"]["problem"] for row in rows)
+    assert all(row["watched"]["plan.api_key"] in ({"value": None}, {"value": {"$redacted": "text"}}) for row in rows)
+    assert look("log", "trip", "--watch", "a =").code == 2
+    assert look("log", "trip", "--graph", "--watch", "a").code == 2

@@ -24,6 +24,7 @@ from tt_debug.cli.options import (
     thread_argument,
 )
 from tt_debug.cli.output import Output, json_text, line_width
+from tt_debug.cli.watching import watched
 from tt_debug.diff_text import format_diff
 from tt_debug.errors import RefNotFound, UsageError
 from tt_debug.redaction import SHOWN, Hidden
@@ -87,7 +88,9 @@ class LogOptions(Target):
     graph: bool
     all: bool
     ns: str | None
+    watch: tuple[str, ...]
     limit: int | None
+    reveal: bool
 
 
 @click.command()
@@ -96,7 +99,9 @@ class LogOptions(Target):
 @click.option("--graph", is_flag=True, help="Draw forks beside the line; with --all unfolded.")
 @click.option("--all", is_flag=True, help="Every branch and namespace, not only the head's line.")
 @click.option("--ns", metavar="NS", help='One namespace; "" is the root. Task ids may be left out.')
+@click.option("--watch", metavar="EXPR", multiple=True, help="A column of what EXPR is at each; repeatable.")
 @limit
+@reveal_option
 @looking_options
 @gathered(LogOptions)
 def log(front: Front, options: LogOptions) -> ExitCode:
@@ -105,6 +110,8 @@ def log(front: Front, options: LogOptions) -> ExitCode:
     THREAD may be any REF: the line then ends there.
     """
     output = Output(options.as_json)
+    if options.graph and options.watch:
+        raise UsageError("--watch makes columns of the list, and --graph draws none", hint="leave one of them out")
     with front.looking(options.store) as session:
         ref = session.resolve(options.thread)
         view = session.open_thread(ref.thread)
@@ -112,15 +119,17 @@ def log(front: Front, options: LogOptions) -> ExitCode:
             headers = listing.in_namespace(view, options.ns, all_threads=options.all)
         else:
             headers = listing.everything(view) if options.all else listing.line_of(view, ref)
+        headers = _newest(headers, options.limit)
+        asked = watched(session, headers, options.watch, front.hiding(options.reveal)) if options.watch else None
     if view.head.ns:
         narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
-    headers = _newest(headers, options.limit)
     if output.as_json:
-        output.document("log", [log_record(header) for header in headers])
+        records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
+        output.document("log", [log_record(header) | more for header, more in records_of])
     elif options.graph:
         output.text(_drawn(view, headers, options))
     else:
-        output.text(tables.log_lines(headers, view.thread, line_width()))
+        output.text(tables.log_lines(headers, view.thread, line_width(), asked))
     return ExitCode.OK
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Protocol
 
 from stores.model import MISSING, Header, Ref, Task, ThreadInfo
 from stores.runs import Approval, Run, StepRecord
@@ -77,6 +78,7 @@ def thread_cells(info: ThreadInfo) -> tuple[str, ...]:
     )
 
 
+_NEXT = 4  # columns of LOG up to the nodes that come next
 LOG = (
     Column("step", right=True),
     Column("node"),
@@ -92,10 +94,23 @@ LOG = (
 )
 
 
-def log_lines(headers: Sequence[Header], here: str, width: int | None) -> list[str]:
-    """One checkpoint a line. The thread is named only where it is not ``here``."""
+class Cells(Protocol):
+    """What stands in columns of its own for each checkpoint of a listing."""
+
+    @property
+    def expressions(self) -> tuple[str, ...]: ...
+
+    def cells(self, ref: Ref) -> tuple[str, ...]: ...
+
+
+def log_lines(headers: Sequence[Header], here: str, width: int | None, more: Cells | None = None) -> list[str]:
+    """One checkpoint a line. The thread is named only where it is not ``here``; ``more`` follows what comes next."""
     short = short_ids([header.ref for header in headers])
-    return table(LOG, (log_cells(header, here, short) for header in headers), width)
+    rows = ((header.ref, log_cells(header, here, short)) for header in headers)
+    if more is None:
+        return table(LOG, (cells for _, cells in rows), width)
+    columns = (*LOG[:_NEXT], *(Column(clip(safe_text(text), WIDEST)) for text in more.expressions), *LOG[_NEXT:])
+    return table(columns, ((*cells[:_NEXT], *more.cells(ref), *cells[_NEXT:]) for ref, cells in rows), width)
 
 
 def log_cells(header: Header, here: str, short: Callable[[Ref], str]) -> tuple[str, ...]:
