@@ -15,6 +15,7 @@ from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.screens.bookmarks import BookmarksScreen
+from tt_debug.tui.screens.comparing import CompareScreen
 from tt_debug.tui.screens.help import HelpScreen, sections
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
@@ -33,6 +34,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "pager": PagerScreen,
     "answers": AnswersScreen,
     "marks": BookmarksScreen,
+    "compare": CompareScreen,
     "recovery": RecoveryScreen,
 }
 

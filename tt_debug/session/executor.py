@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from stores.effects import EffectClass, EffectStatus, EffectUse
@@ -91,6 +92,13 @@ class Executor:
         told = [Chapter(header, tuple(ended.get(header.ref, ()))) for header in line]
         under_way = tuple(begun.get(line[-1].ref, ())) if line else ()
         return (*told, Chapter(None, under_way)) if under_way else tuple(told)
+
+    def code(self, thread: str) -> tuple[tuple[datetime, Mapping[str, str]], ...]:
+        """When the code that runs the thread was looked at, and the SHA-256 of each module then, the oldest first."""
+        if self._store is None:
+            return ()
+        events = self._store.events(["code"], thread=thread)
+        return tuple((event.at, event.data["code"]) for event in events if isinstance(event.data.get("code"), Mapping))
 
     def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
         """What may have been done twice: done under several keys, or run again without an effect that tells."""

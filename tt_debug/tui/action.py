@@ -27,7 +27,7 @@ class Action:
     """One thing a user can do. ``keys`` are Textual's names, the first one is shown.
 
     ``where`` are screens ("home", "thread", "pager", "approvals", "recovery", "answers", "marks", "log", "stores",
-    "help"), "everywhere", or "rows" (the focused list).
+    "help", "compare"), "everywhere", or "rows" (the focused list).
     ``hint`` is the word in the key bar; neighbours with the same hint are shown together (``,. step``). ``rank`` is
     its claim to a place there, 0 for none unless the screen raises it. ``cli`` is the same thing as a command line,
     empty where there is none.

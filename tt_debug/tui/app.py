@@ -86,6 +86,8 @@ class TtDebugApp(Undoing):
         self.loader = Loader(self, self._interrupt)
         self.tour: Tour | None = Tour() if tour else None
         self.done: list[Done] = []
+        self.pinned: tuple[OpenStore, Ref] | None = None
+        """The checkpoint that others are compared with, on every Thread screen of its store."""
         self.picking = False
         self.picked: Ref | None = None
         self.animation_level = "none"

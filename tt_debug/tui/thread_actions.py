@@ -147,6 +147,14 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         hint="diff",
         rank=75,
     ),
+    Action(
+        "diff.lines",
+        "Compare with…",
+        ("D",),
+        "Two lines side by side: the pinned A, or the line this fork left, and this one; where they part, and why.",
+        ("thread",),
+        cli="tt-debug compare STORE REF REF",
+    ),
     Action("diff.swap", "Swap the sides", ("percent_sign",), "Show the diff the other way round.", ("thread",)),
     Action(
         "edit",
