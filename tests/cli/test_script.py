@@ -200,13 +200,8 @@ def held(shell: Shell, tmp_path: Path) -> Iterator[Mapping[str, Any]]:
     child.communicate()
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_asks_it_to_stop_lets_it_end_its_step_and_exit_130(
-    shell: Shell, held: Mapping[str, Any], sent: signal.Signals
-) -> None:
-    held["child"].send_signal(sent)
-    if sent == signal.SIGHUP:  # of a closed terminal both the kernel and the shell tell
-        held["child"].send_signal(sent)
+def test_ctrl_c_stops_after_the_step_and_exits_130(shell: Shell, held: Mapping[str, Any]) -> None:
+    held["child"].send_signal(signal.SIGINT)
     held["gate"].close()
     out, _ = held["child"].communicate(timeout=60)
     assert held["child"].returncode == 130
@@ -224,6 +219,22 @@ def test_a_second_ctrl_c_kills_and_the_run_can_be_resumed(shell: Shell, held: Ma
             child.wait(0.2)
     assert child.returncode == 130
     assert shell.data("runs", held["store"])[0]["status"] == "crashed"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_us_lets_the_run_end_its_step(shell: Shell, tmp_path: Path, sent: signal.Signals) -> None:
+    loop = '  - {id: one, type: python, run: "flow_nodes:count", next: [{when: "n > `0`", to: one}, {to: null}]}\n'
+    store, words = tmp_path / "new.db", ("--thread", "a", "--input", '{"n": 1}', "--yes", "--json")
+    child = shell.start("run", store, "--workflow", flow(tmp_path, loop), *words)
+    assert child.stdout is not None
+    while '"step_finished"' not in child.stdout.readline():
+        pass
+    child.send_signal(sent)
+    child.send_signal(signal.SIGHUP)  # of a closed terminal both the kernel and the shell tell: it is no kill
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert json.loads(out.splitlines()[-1])["status"] == "paused"
+    assert shell.data("runs", store)[0]["status"] == "paused"
 
 
 def test_a_worker_that_is_ended_stops_in_order(shell: Shell, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def run_child(
     What the child prints arrives as ``{"event": "output", "stream": "stdout" | "stderr", "text": line, "at": time}``.
     ``env`` is its whole environment (ours when None); the sockets in ``keep`` are the child's alone from its start on,
     under the numbers they have here. On the main thread the first of `STOPPING` asks the child to stop
-    after its step (SIGINT), a second one kills it and everything it started. An exception of ``on_line`` kills it too.
+    after its step (SIGINT), the same again kills it and everything it started. An exception of ``on_line`` kills it too.
     Raises ChildFailed when it cannot be started, or writes something on the events pipe that is not a JSON object.
     """
     events_in, events_out = os.pipe()
@@ -115,15 +115,15 @@ def _forwarded_interrupts(child: subprocess.Popen[bytes]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    asked = False
+    seen: set[int] = set()
 
     def forward(sent: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if not asked and child.poll() is None:
-            asked = True
-            child.send_signal(signal.SIGINT)
-        elif sent != signal.SIGHUP:  # of which a closed terminal sends several: the kernel's and the shell's
+        # Of a closed terminal both the kernel and the shell tell, and a supervisor may send one beside another.
+        if sent in seen and sent != signal.SIGHUP:
             _kill(child)
+        elif not seen and child.poll() is None:
+            child.send_signal(signal.SIGINT)
+        seen.add(sent)
 
     with handled(forward):
         yield
