@@ -107,7 +107,7 @@ def _shallow_blob(blob: Blob) -> Value:
     """A channel's value without the classes in it; a part of one where its beginning tells enough."""
     if blob.cut:
         code = msgpack.extension_code(as_bytes(blob.data)) if blob.type == "msgpack" else None
-        return Opaque("extension", b"", (code,)) if code is not None else Opaque("cut", b"")
+        return msgpack.Extension(code, b"") if code is not None else Opaque("cut", b"")
     try:
         if blob.type == "msgpack":
             return msgpack.shallow(as_bytes(blob.data))
@@ -146,12 +146,12 @@ def _outline(content: Mapping[str, Value]) -> Outline:
         is_js=not _WHOLE_NUMBERS.isdisjoint(map(type, versions.values())),
         sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
         has_sends="pending_sends" in content,
-        snapshot=Opaque in map(type, values.values()) and any(map(_is_snapshot, values.values())),
+        snapshot=any(map(_is_snapshot, values.values())),
     )
 
 
 def _is_snapshot(value: Value) -> bool:
-    return isinstance(value, Opaque) and value.tag == (msgpack.DELTA_SNAPSHOT,)
+    return isinstance(value, msgpack.Extension) and value.code == msgpack.DELTA_SNAPSHOT
 
 
 def _named(value: Value) -> Mapping[str, Value]:
@@ -165,8 +165,8 @@ def _named(value: Value) -> Mapping[str, Value]:
 
 def _plain(value: Value) -> Value:
     """A shallowly decoded value in full, one level of class removed."""
-    if isinstance(value, Opaque) and value.kind == "extension":
-        value = msgpack.Decoder().extension(value.tag[0], value.data)
+    if isinstance(value, msgpack.Extension):
+        value = msgpack.Decoder().extension(*value)
     return value.value if isinstance(value, Tagged) else value
 
 
