@@ -70,6 +70,11 @@ def chat(count: int) -> Path:
     return made(f"chat-{count}.sqlite", lambda path: _langgraph(path, _chat(count)))
 
 
+def talk(count: int) -> Path:
+    """The same with messages of LangChain's, as its serializer writes them: 846 kB of them after 1,000 steps."""
+    return made(f"talk-{count}.sqlite", lambda path: _langgraph(path, _talk(count)))
+
+
 def crowd(threads: int, each: int) -> Path:
     """A LangGraph file with many threads of ``each`` checkpoints."""
     return made(f"crowd-{threads}x{each}.sqlite", lambda path: _langgraph(path, _crowd(threads, each)))
@@ -109,6 +114,32 @@ def _chat(count: int) -> Iterator[Row]:
         made = checkpoint_id(number, number - 1)
         yield _row("chat", made, before, number - 1, number, {"messages": messages})
         before = made
+
+
+def _talk(count: int) -> Iterator[Row]:
+    messages: list[ormsgpack.Ext] = []
+    before: str | None = None
+    for number in range(count):
+        messages.append(_message(number))
+        made = checkpoint_id(number, number - 1)
+        yield _row("talk", made, before, number - 1, number, {"messages": messages})
+        before = made
+
+
+def _message(number: int) -> ormsgpack.Ext:
+    name = "AI" if number % 2 else "Human"
+    fields: dict[str, Any] = {
+        "content": _text(number, 580),
+        "additional_kwargs": {},
+        "response_metadata": {},
+        "type": name.lower(),
+        "name": None,
+        "id": f"m{number}",
+    }
+    if number % 2:
+        fields |= {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
+    whole = [f"langchain_core.messages.{name.lower()}", f"{name}Message", fields, "model_validate_json"]
+    return ormsgpack.Ext(5, ormsgpack.packb(whole))
 
 
 def _crowd(threads: int, each: int) -> Iterator[Row]:
