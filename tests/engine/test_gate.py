@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 
 from stores.runs import RunStatus
 from stores.supervision import Case
-from tests.engine.flows import Bench, bench
+from tests.engine.flows import Bench, bench, write_flow
 from tt_debug.definition.load import load_workflow
 from tt_debug.definition.versions import NoWay, way
+from tt_debug.engine.code import fingerprint
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 
 NODES = """
@@ -142,10 +144,39 @@ def test_a_file_that_the_state_refers_to_has_to_be_there(tmp_path: Path, content
 def test_code_that_has_changed_is_told_of(on: Bench) -> None:
     (on.folder / "gate_nodes.py").write_text(NODES.replace('"c"', '"C"'))
     assert go(on) == "done"
-    assert "note: the code of gate_nodes has changed since this thread last ran" in [
+    assert "note: the code of a, b, c (gate_nodes) has changed since this thread last ran" in [
         event.fields.get("text") for event in on.events
     ]
     assert on.state()["trail"] == ["a", "b", "C"]
+
+
+HELPED = {
+    "helped_nodes.py": "import json\nimport odd.inner\ndef a(state): return {}\ndef b(state): return {}\n",
+    "odd/__init__.py": "",
+    "odd/inner.py": "def f():\n    from . import deep\n    from .names import *\n",
+    "odd/deep.py": "from helped_nodes import a\n",
+    "odd/names.py": "",
+    "odd/unused.py": "",
+}
+
+
+def test_the_code_behind_a_node_is_what_its_module_imports_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "odd").mkdir()
+    for name, content in HELPED.items():
+        (tmp_path / name).write_text(content)
+    nodes = [{**node("a", "b"), "run": "helped_nodes:a"}, {**node("b", None), "run": "nowhere:b"}]
+    workflow = load_workflow(write_flow(tmp_path, nodes))
+    before = fingerprint(workflow)
+    assert set(before.modules) == {"helped_nodes", "odd", "odd.inner", "odd.deep", "odd.names"}
+    (tmp_path / "odd" / "unused.py").write_text("changed = True\n")
+    assert fingerprint(workflow) == before
+    (tmp_path / "odd" / "names.py").write_text("changed = True\n")
+    after = fingerprint(workflow)
+    assert [id for id, code in after.nodes.items() if code != before.nodes[id]] == ["a"]
+    assert not {"helped_nodes", "odd"} & set(sys.modules)
 
 
 def test_code_that_has_changed_holds_where_the_definition_is_strict(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def run_child(
 
     What the child prints arrives as ``{"event": "output", "stream": "stdout" | "stderr", "text": line, "at": time}``.
     ``env`` is its whole environment (ours when None); the sockets in ``keep`` are the child's alone from its start on,
-    under the numbers they have here. On the main thread the first of `STOPPING` asks the child to stop
-    after its step (SIGINT), the same again kills it and everything it started. An exception of ``on_line`` kills it too.
+    under the numbers they have here. On the main thread the first of `STOPPING` asks the child to stop after its step
+    (SIGINT), the same again kills it and everything it started; an exception of ``on_line`` kills it too.
     Raises ChildFailed when it cannot be started, or writes something on the events pipe that is not a JSON object.
     """
     events_in, events_out = os.pipe()

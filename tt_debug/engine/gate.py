@@ -7,7 +7,6 @@ what does not pass: the run is held, and the intact checkpoints before it are of
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from tt_debug.definition.load import load_body
 from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.definition.versions import NoWay, Way, way
 from tt_debug.definition.workflow import Workflow
+from tt_debug.engine.code import Code, fingerprint, reference_of
 from tt_debug.engine.events import Event
 from tt_debug.engine.nodes import find
 from tt_debug.engine.retry import FatalError
@@ -192,8 +192,8 @@ def _unrunnable(workflow: Workflow, header: Header) -> str | None:
     node = workflow.node(name)
     if node is None:
         return f"{workflow.workflow_id} {workflow.version} has no node {name!r}, which comes next"
-    reference = node.run if node.type == "python" else getattr(node, "provider", "")
-    if ":" not in reference:
+    reference = reference_of(node)
+    if not reference:
         return None
     try:
         find(reference)
@@ -262,35 +262,21 @@ def _migrated(new: Workflow, found: Way, state: Mapping[str, Value]) -> Mapping[
 def _code_changes(store: RunStore, run: Run, workflow: Workflow) -> Iterator[str]:
     """That the code behind an unchanged definition has changed since the thread last ran; Held where that is strict."""
     present = fingerprint(workflow)
-    before = next(
-        (
-            event.data.get("code")
-            for event in reversed(store.events(["code"], thread=run.thread))
-            if event.data.get("workflow") == workflow.hash
-        ),
-        present,
-    )
-    changed = sorted(name for name in present if isinstance(before, dict) and before.get(name) != present[name])
+    known = [event.data for event in store.events(["code"], thread=run.thread) if "nodes" in event.data]
+    before = next((data for data in reversed(known) if data["workflow"] == workflow.hash), None)
+    changed = "" if before is None else _changed(present, Code(before["modules"], before["nodes"]))
     if changed and workflow.strict_code:
-        raise Held(Case.VERSION, f"the code of {', '.join(changed)} has changed, and the definition says strict_code")
+        raise Held(Case.VERSION, f"{changed} has changed, and the definition says strict_code")
     if changed:
-        yield f"the code of {', '.join(changed)} has changed since this thread last ran"
-    if changed or not store.events(["code"], thread=run.thread, limit=1):
-        data: dict[str, Value] = {"workflow": workflow.hash, "code": present}
+        yield f"{changed} has changed since this thread last ran"
+    if changed or not known:
+        data: dict[str, Value] = {"workflow": workflow.hash, **present._asdict()}
         store.log_event("code", data, run_id=run.run_id, thread=run.thread)
 
 
-def fingerprint(workflow: Workflow) -> dict[str, str]:
-    """The SHA-256 of the file of each module that the workflow names, by the module's name."""
-    found: dict[str, str] = {}
-    for node in workflow.nodes:
-        reference = node.run if node.type == "python" else getattr(node, "provider", "")
-        module = reference.split(":")[0] if ":" in reference else ""
-        if module and module not in found:
-            try:
-                spec = importlib.util.find_spec(module)
-            except (ImportError, ValueError):
-                continue
-            if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
-                found[module] = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
-    return found
+def _changed(present: Code, before: Code) -> str:
+    """What is another now, in words; empty where nothing is."""
+    nodes = sorted(id for id, digest in present.nodes.items() if before.nodes.get(id, digest) != digest)
+    names = sorted(present.modules.keys() | before.modules.keys())
+    files = [name for name in names if present.modules.get(name) != before.modules.get(name)]
+    return f"the code of {', '.join(nodes)} ({', '.join(files)})" if nodes else ""

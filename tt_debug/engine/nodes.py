@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import inspect
 import os
 import signal
 import sys
@@ -28,6 +27,7 @@ from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.definition.workflow import HumanNode, ModelNode, Node, Workflow
 from tt_debug.engine import providers
 from tt_debug.engine.calling import Function, awaited, call
+from tt_debug.engine.code import code_of
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge
 from tt_debug.engine.retry import FatalError
@@ -77,16 +77,9 @@ def _result(node: Node, state: dict[str, Value], before: dict[str, Value], ctx: 
         kept = {key: value for key, value in result.items() if value is not DELETE}
         return {"set": kept, "delete": [key for key in result if key not in kept]}
 
-    found = ctx.ledger.kept({"code": _code_of(node), "state": digest(before)}, run)
+    code = f"{code_of(node)} {node.model_dump_json()}"
+    found = ctx.ledger.kept({"code": hashlib.sha256(code.encode()).hexdigest(), "state": digest(before)}, run)
     return {**found["set"], **dict.fromkeys(found["delete"], DELETE)}
-
-
-def _code_of(node: Node) -> str:
-    """A hash of the node as it is defined, and of the file that its function stands in."""
-    reference = node.run if node.type == "python" else getattr(node, "provider", "")
-    file = inspect.getsourcefile(inspect.unwrap(find(reference))) if ":" in reference else None
-    code = b"" if file is None else Path(file).read_bytes()
-    return hashlib.sha256(node.model_dump_json().encode() + code).hexdigest()
 
 
 def _raw_result(node: Node, state: dict[str, Value], ctx: Context) -> Value:
