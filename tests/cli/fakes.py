@@ -76,7 +76,7 @@ class FakeSession:
         self._called("resolve", text)
         thread, _, selector = text.partition("@")
         own = [point.header for point in self.checkpoints if point.header.ref.thread == thread]
-        return next((header.ref for header in own if str(header.step) == selector), own[-1].ref)
+        return next((header.ref for header in own if selector in (str(header.step), header.ref.id)), own[-1].ref)
 
     def header(self, ref: Ref) -> Header:
         return self.load(ref).header

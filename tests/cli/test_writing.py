@@ -112,6 +112,16 @@ def test_an_edit_says_that_it_becomes_the_head(run: Run) -> None:
     assert "the application goes on from e1 now" in ran.err
 
 
+@pytest.mark.parametrize("command", ["fork", "edit"])
+def test_a_head_that_is_not_the_one_that_was_seen_is_refused(run: Run, asked: Asked, command: str) -> None:
+    words = ("trip.db", "trip@0", "--set", "n=3", "--expect-head")
+    ran = run(command, *words, MIDDLE.id)
+    assert ran.code == 4
+    assert f"the head of 'trip' is {HEAD.id} by now, not {MIDDLE.id}" in ran.err
+    assert asked.session.named(command) == []
+    assert run(command, *words, HEAD.id).code == 0
+
+
 def test_an_edit_of_nothing(run: Run) -> None:
     assert run("edit", "trip.db", "trip@0").code == 2
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stores.changes import apply_changes
+from stores.errors import Conflict
 from stores.model import Capability, Change, Header, Ref, Value
 from tt_debug.cli import records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
@@ -75,6 +76,23 @@ change_options = together(
 )
 
 
+expecting_option = click.option(
+    "--expect-head", metavar="ID", help="Refuse unless this is the head of REF's thread: what you last saw of it."
+)
+
+
+def check_head(session: Session, ref: Ref, expected: str | None) -> None:
+    """Raises Conflict when the thread of ``ref`` has another head by now than the one that was seen."""
+    if expected is None:
+        return
+    seen, head = (session.resolve(f"{ref.thread}@{selector}") for selector in (expected, "head"))
+    if seen != head:
+        raise Conflict(
+            f"the head of {ref.thread!r} is {head.id} by now, not {seen.id}",
+            hint="look at what came, then say so again",
+        )
+
+
 def typed_edits(given: Mapping[str, tuple[Any, ...]]) -> tuple[Edit, ...]:
     """The edits of the current command, in the order they were typed."""
     left = {kind: iter(given[kind]) for kind in OrderedCommand.KINDS}
@@ -126,6 +144,7 @@ class ForkOptions(NodeTarget):
     fresh_effects: bool
     on_conflict: str | None
     adopt: Path | None
+    expect_head: str | None
 
     def edits(self) -> tuple[Edit, ...]:
         """As typed."""
@@ -142,6 +161,7 @@ class ForkOptions(NodeTarget):
 @click.option("--fresh-effects", is_flag=True, help="Take over no effect on record: everything is called again.")
 @click.option("--run", is_flag=True, help="Then go on from there, as resume does.")
 @conflict_option
+@expecting_option
 @node_options
 @workflow_option
 @graph_options
@@ -156,6 +176,7 @@ def fork(front: Front, options: ForkOptions) -> ExitCode:
     _check_run(options)
     with front.writing(options.wanted()) as session:
         base = session.resolve(options.ref)
+        check_head(session, base, options.expect_head)
         edits = options.edits()
         changes = changes_of(edits, session.load(base).state) if edits else ()
         if options.run and options.as_node is None and Capability.RUNS not in session.info.capabilities:
@@ -257,12 +278,14 @@ class EditOptions(NodeTarget):
     set: tuple[str, ...]
     unset: tuple[str, ...]
     patch: tuple[Path, ...]
+    expect_head: str | None
 
 
 @click.command(cls=OrderedCommand)
 @store_argument
 @ref_argument
 @change_options
+@expecting_option
 @node_options
 @graph_options
 @running_options
@@ -280,6 +303,7 @@ def edit(front: Front, options: EditOptions) -> ExitCode:
         raise UsageError("edit needs at least one --set, --unset or --patch", hint="--set 'plan.city=\"Kyoto\"'")
     with front.writing(options.wanted()) as session:
         ref = session.resolve(options.ref)
+        check_head(session, ref, options.expect_head)
         changes = changes_of(edits, session.load(ref).state) if edits else ()
         if options.as_node is not None:
             made = Updating(front, session, options).go(ref, changes, None)
