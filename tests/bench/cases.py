@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tests.bench.harness import Case
-from tests.bench.subjects import differing, reading, starting
+from tests.bench.subjects import asking, differing, reading, starting, stepping
 
 SUBJECTS: Final[tuple[Callable[[int], Iterator[Case]], ...]] = (
     reading.cases,
+    stepping.cases,
     differing.cases,
+    asking.cases,
     starting.cases,
 )
 """One line for each subject; ``tests/bench/subjects`` holds them, ``tests/bench/works`` what they measure."""

@@ -97,7 +97,7 @@ def test_our_store_sees_its_shapes(folder: Path) -> None:
 def test_every_case_names_works_that_are_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import import_module
 
-    for name in ("linear", "chat"):
+    for name in ("linear", "chat", "talk"):
         monkeypatch.setattr(data, name, lambda count: folder / "none")
     monkeypatch.setattr(data, "crowd", lambda threads, each: folder / "none")
     found = list(cases(1_000))

@@ -1,4 +1,4 @@
-"""Graphs, lists of threads, and steps from one checkpoint to the next."""
+"""Graphs and lists of threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tests.bench import data
 from tests.bench.harness import Case, Work
 
 _LISTING: Final = "tests.bench.works.listing"
-_STEPPING: Final = "tests.bench.works.stepping"
 
 
 def cases(size: int) -> Iterator[Case]:
@@ -42,15 +41,6 @@ def _chat() -> Iterator[Case]:
         Work(f"{_LISTING}:graph_floor", where),
         {"peer/ours": 1_500},
         rounds=3,
-    )
-    yield Case(
-        "step",
-        "next checkpoint and its diff in that chat / LangGraph and deepdiff / SELECT of both rows",
-        Work(f"{_STEPPING}:step_ours", where),
-        Work(f"{_STEPPING}:step_peer", where),
-        Work(f"{_STEPPING}:step_floor", where),
-        {"ours/floor": 1.5, "peer/ours": 500},
-        rounds=15,
     )
 
 

