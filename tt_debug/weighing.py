@@ -5,6 +5,7 @@ Pure but for the checkpoints it is given. Nothing of them is kept: tallies, and 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -82,6 +83,8 @@ class Scales:
 
     ``spent`` is by node and model; a message counts once, where it came in. ``unread`` are checkpoints that could not
     be read; ``bounded``: a family had more distinct parts than are remembered, so that more may be repeated.
+    ``moments`` is when checkpoints were made, in seconds since 1970; ``course`` when calls came in, and their tokens,
+    one after the other.
     """
 
     keys: dict[str, KeyTally] = field(default_factory=dict)
@@ -90,7 +93,10 @@ class Scales:
     checkpoints: int = 0
     unread: int = 0
     bounded: bool = False
+    moments: array[float] = field(default_factory=lambda: array("d"))
+    course: array[float] = field(default_factory=lambda: array("d"))
     _marks: set[int] = field(default_factory=set)
+    _tokens: int = 0
     _messages: set[str | int] = field(default_factory=set)
     _weights: OrderedDict[Ref, Mapping[str, Weight]] = field(default_factory=OrderedDict)
 
@@ -131,6 +137,7 @@ class Scales:
         header = checkpoint.header
         before = self._weights.get(header.parent) if header.parent is not None else None
         thread = self.threads.setdefault(header.ref.thread, ThreadTally())
+        tokens = self._tokens
         nodes = ", ".join(header.nodes) or header.source
         weights: dict[str, Weight] = {}
         for key, value in checkpoint.state.items():
@@ -142,6 +149,10 @@ class Scales:
         for task in checkpoint.tasks:
             for write in task.writes:
                 self._key(write.channel).written += weigh(write.value).size
+        if header.created is not None:
+            self.moments.append(header.created.timestamp())
+            if self._tokens > tokens:
+                self.course.extend((self.moments[-1], self._tokens - tokens))
         thread.checkpoints += 1
         self.checkpoints += 1
         self._weights[header.ref] = weights
@@ -193,6 +204,7 @@ class Scales:
                 continue
             self._messages.add(known)
             self.spent.setdefault((nodes, usage.model), Spent()).add(usage)
+            self._tokens += usage.input + usage.output
         return False
 
 

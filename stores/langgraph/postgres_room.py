@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Any, Final, Protocol
 
 from stores.keeping import Room
 from stores.langgraph.postgres_columns import Columns
@@ -12,8 +12,16 @@ from stores.langgraph.skeleton import Key
 _KEPT: Final = "kept AS (SELECT * FROM unnest(%s::text[], %s::text[]) AS k(ns, id))"
 
 
-def room(rows: Callable[..., list[tuple[Any, ...]]], columns: Columns, thread: str, kept: Collection[Key]) -> Room:
-    """Of one thread; a value that is stored apart is needed by every kept checkpoint that has its version."""
+class _Tables(Protocol):
+    columns: Columns
+
+    def rows(self, question: str, *parameters: object) -> list[tuple[Any, ...]]: ...
+
+
+def room(self: _Tables, thread: str, kept: Collection[Key]) -> Room:
+    """As `stores.langgraph.tables.Tables.room`, whose method it is; a value that is stored apart is needed by every
+    kept checkpoint that has its version."""
+    rows, columns = self.rows, self.columns
     names = [key.ns for key in kept], [key.id for key in kept]
     is_kept = f"EXISTS (SELECT 1 FROM kept WHERE kept.ns = c.checkpoint_ns AND kept.id = {columns.id})"
     sizes = _sums("pg_column_size(c.checkpoint) + pg_column_size(c.metadata)", is_kept)

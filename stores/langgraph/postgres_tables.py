@@ -6,17 +6,16 @@ those are `stores.langgraph.postgres_columns`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt
-from stores.keeping import Room
+from stores.langgraph import postgres_room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.delta import COUNTERS
 from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.postgres_listing import listing
-from stores.langgraph.postgres_room import room
 from stores.langgraph.rows import (
     MISSING_BLOB,
     Blob,
@@ -324,9 +323,7 @@ class PostgresTables:
         )
         return {Key(id, ns): versions_of(versions) for ns, id, versions in self.rows(question, thread)}
 
-    def room(self, thread: str, kept: Collection[Key]) -> Room:
-        """As `Tables.room`."""
-        return room(self.rows, self.columns, thread, kept)
+    room = postgres_room.room
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """As `Tables.task_owner`."""

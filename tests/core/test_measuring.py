@@ -9,7 +9,7 @@ import pytest
 from stores.model import Checkpoint, Header, Opaque, Partial, Ref, Tagged, Task, Value, Write
 from tt_debug.errors import UsageError
 from tt_debug.sizes import json_size, weigh
-from tt_debug.timing import Timetable, step_seconds
+from tt_debug.timing import Step, Timetable, step_seconds
 from tt_debug.usage import Price, Prices, Usage, read_prices, usages
 from tt_debug.weighing import Scales
 
@@ -192,13 +192,16 @@ def test_a_price_that_is_none_is_refused_with_its_place(wrong: dict[str, Value])
 def test_a_node_at_its_median_and_near_its_worst() -> None:
     times = Timetable()
     for seconds in range(1, 101):
-        times.step(["plan"], float(seconds), waited=False)
-    times.step(["plan", "other", "__start__"], 1000.0, waited=False)
-    times.step(["ask"], 60.0, waited=True)
+        times.put(Step(("plan",), float(seconds), at=START, ref=Ref("t", "", str(seconds))))
+    times.put(Step(("plan", "other", "__start__"), 1000.0))
+    times.put(Step(("ask",), 60.0, waited=True, at=START))
+    times.put(Step(("__start__",), 60.0, at=START))
     plan, other, ask = times.rows()
     assert (plan.node, plan.at(0.5), plan.at(0.95), plan.shared) == ("plan", 51.0, 96.0, 1)
     assert (other.node, other.total) == ("other", 1000.0)
     assert (ask.at(0.5), ask.waits, ask.waited, ask.total) == (None, 1, 60.0, 0)
+    assert [ref.id for _, ref in plan.slowest] == ["100", "99", "98", "97", "96"]
+    assert len(times.course) == 200, "what is not a person's, and when it was"
 
 
 def test_between_two_people_no_step_took_any_time() -> None:

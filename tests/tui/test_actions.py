@@ -19,6 +19,7 @@ from tt_debug.tui.screens.comparing import CompareScreen
 from tt_debug.tui.screens.help import HelpScreen, sections
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
+from tt_debug.tui.screens.metrics import MetricsScreen
 from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.recovery import RecoveryScreen
 from tt_debug.tui.screens.stores import StoresScreen
@@ -36,6 +37,7 @@ SCREENS: dict[str, type[BaseScreen]] = {
     "marks": BookmarksScreen,
     "compare": CompareScreen,
     "recovery": RecoveryScreen,
+    "metrics": MetricsScreen,
 }
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from stores.model import Value
 from tt_debug import config
 from tt_debug.cli.exits import narrate
 from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.cli.tables import Column, table
 from tt_debug.errors import UsageError
 from tt_debug.session import metrics
+from tt_debug.session.metric_records import cost_record, node_records, size_record
 from tt_debug.session.metrics import Extent
 from tt_debug.session.questions import Scope
 from tt_debug.session.records import Record
@@ -135,50 +135,22 @@ def measured(session: Session, wanted: Measures) -> tuple[Record, list[str]]:
     with interruptible(progress):
         if wanted.nodes:
             times = metrics.node_times(session, extent, progress)
-            record["nodes"] = _node_records(times)
+            record["nodes"] = node_records(times)
             lines += [*_node_lines(times), ""]
         if wanted.size or wanted.cost:
             scales = metrics.weigh(session, extent, Scales(), progress)
             if scales.unread:
                 narrate(f"not counted: {counted(scales.unread, 'checkpoint')} that cannot be read")
             if wanted.size:
-                record["size"] = _size_record(scales)
+                record["size"] = size_record(scales)
                 lines += [*_size_lines(scales), ""]
             if wanted.cost:
-                record["cost"] = _cost_record(scales, prices)
+                record["cost"] = cost_record(scales, prices)
                 lines += [*_cost_lines(scales, prices), ""]
     return record, lines[:-1]
 
 
 # --- size
-
-
-def _size_record(scales: Scales) -> Record:
-    return {
-        "checkpoints": scales.checkpoints,
-        "unread": scales.unread,
-        "bytes": scales.total,
-        "repeated": scales.repeated,
-        "repeated_at_least": scales.bounded,
-        "keys": [
-            {
-                "key": key,
-                "checkpoints": tally.checkpoints,
-                "bytes": tally.total,
-                "newest": tally.newest,
-                "largest": tally.largest,
-                "growth_per_step": tally.growth,
-                "changes": tally.changes,
-                "repeated": tally.repeated,
-                "written": tally.written,
-            }
-            for key, tally in scales.by_size()
-        ],
-        "threads": [
-            {"thread": name, "checkpoints": tally.checkpoints, "bytes": tally.total, "repeated": tally.repeated}
-            for name, tally in scales.threads_by_size()
-        ],
-    }
 
 
 def _size_lines(scales: Scales) -> Iterator[str]:
@@ -231,23 +203,6 @@ def _part(part: float, whole: float) -> str:
 # --- nodes
 
 
-def _node_records(times: Timetable) -> list[Value]:
-    return [
-        {
-            "node": node.node,
-            "runs": len(node.seconds),
-            "errors": node.errors,
-            "p50_seconds": node.at(0.5),
-            "p95_seconds": node.at(0.95),
-            "total_seconds": node.total,
-            "shared_steps": node.shared,
-            "waits": node.waits,
-            "waited_seconds": node.waited,
-        }
-        for node in times.rows()
-    ]
-
-
 def _node_lines(times: Timetable) -> list[str]:
     def took(seconds: float | None) -> str:
         return "" if seconds is None else human_duration(seconds)
@@ -279,28 +234,6 @@ def _remarks(waits: int, waited: float, shared: int) -> Iterator[str]:
 # --- cost
 
 
-def _cost_record(scales: Scales, prices: Prices) -> Record:
-    rows = scales.by_cost(prices)
-    return {
-        "currency": prices.currency,
-        "input_tokens": sum(spent.input for _, _, spent, _ in rows),
-        "output_tokens": sum(spent.output for _, _, spent, _ in rows),
-        "cost": None if any(cost is None for *_, cost in rows) or not rows else sum(cost or 0.0 for *_, cost in rows),
-        "by": [
-            {
-                "node": node,
-                "model": model,
-                "calls": spent.calls,
-                "input_tokens": spent.input,
-                "cached_tokens": spent.cached,
-                "output_tokens": spent.output,
-                "cost": cost,
-            }
-            for node, model, spent, cost in rows
-        ],
-    }
-
-
 def _cost_lines(scales: Scales, prices: Prices) -> Iterator[str]:
     rows = scales.by_cost(prices)
     if not rows:
@@ -326,7 +259,7 @@ def _cost_lines(scales: Scales, prices: Prices) -> Iterator[str]:
     yield f"{tokens:,} tokens, {money(sum(known), prices) if known else 'cost unknown'}"
     unknown = sorted({model for _, model, _, cost in rows if cost is None and model is not None})
     if unknown:
-        yield f"no price for {', '.join(unknown)}: [prices.\"NAME\"] in {config.config_file()} may give one"
+        yield f'no price for {", ".join(unknown)}: [prices."NAME"] in {config.config_file()} may give one'
     if any(model is None for _, model, _, _ in rows):
         yield "some messages do not say which model was called, so that no price is theirs"
 

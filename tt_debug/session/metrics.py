@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from stores.errors import StoreError
 from stores.model import Capability, Header, Ref, Status
 from tt_debug.session.questions import OnProgress, Scope, Stopped, places
-from tt_debug.timing import Timetable, step_seconds
+from tt_debug.timing import Step, Timetable, step_seconds
 from tt_debug.weighing import Scales
 
 if TYPE_CHECKING:
@@ -52,12 +52,14 @@ def weigh(session: Session, extent: Extent, scales: Scales, on_progress: OnProgr
     return scales
 
 
-def node_times(session: Session, extent: Extent, on_progress: OnProgress | None = None) -> Timetable:
+def node_times(
+    session: Session, extent: Extent, on_progress: OnProgress | None = None, into: Timetable | None = None
+) -> Timetable:
     """How long nodes took: by the log of our executor where there is one, else by the times between checkpoints.
 
-    Raises Stopped.
+    Raises Stopped; what is in ``into`` by then counts.
     """
-    table = Timetable()
+    table = Timetable() if into is None else into
     if Capability.RUNS in session.info.capabilities:
         _by_log(session, extent, table)
         return table
@@ -82,7 +84,8 @@ def _by_log(session: Session, extent: Extent, table: Timetable) -> None:
         if step.status == "failed":
             table[step.node].errors += 1
         if step.duration is not None and step.status in ("completed", "failed", "waiting"):
-            table.step([step.node], step.duration, waited=persons)
+            ref = Ref(thread, "", step.checkpoint) if step.checkpoint is not None else None
+            table.put(Step((step.node,), step.duration, persons, step.ended, ref))
 
 
 def _by_headers(session: Session, header: Header, known: dict[Ref, Header], table: Timetable) -> None:
@@ -92,7 +95,7 @@ def _by_headers(session: Session, header: Header, known: dict[Ref, Header], tabl
     if seconds is None or header.parent is None:
         return
     waited = seconds >= _ASKED_FROM and _asked_someone(session, header.parent)
-    table.step(header.nodes, max(0.0, seconds), waited=waited)
+    table.put(Step(header.nodes, max(0.0, seconds), waited, header.created, header.ref))
 
 
 def _asked_someone(session: Session, ref: Ref) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stores.model import Ref
+from tt_debug.session.metrics import Extent
 from tt_debug.tui.asking import Question
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.base import BaseScreen
@@ -30,6 +31,21 @@ class AskingFrom(BaseScreen):
     def act_find_text(self) -> None:
         """Ask where a text stands."""
         self._open_question(Question("text"))
+
+    def act_metrics(self) -> None:
+        """Figures about the same."""
+        # The Metrics screen is not part of the first paint.
+        from tt_debug.tui.screens.metrics import MetricsScreen
+
+        target = self.asked_of()
+        if target is None:
+            self.say("there is nothing to measure here yet")
+            return
+        self.app.push_screen(MetricsScreen(target[0], *self.measured()))
+
+    def measured(self) -> tuple[Extent, str]:
+        """Which part of that store is measured, and what people call it."""
+        return Extent(), ""
 
     def _open_question(self, question: Question) -> None:
         target = self.asked_of()

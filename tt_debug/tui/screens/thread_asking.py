@@ -18,6 +18,8 @@ from tt_debug.errors import UsageError
 from tt_debug.query import equality_of
 from tt_debug.redaction import Hidden
 from tt_debug.session import questions
+from tt_debug.session.metrics import Extent
+from tt_debug.session.questions import Scope
 from tt_debug.tui.asking import Question
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.asking_from import AskingFrom
@@ -43,6 +45,17 @@ class ThreadAsking(ThreadWatching, AskingFrom):
     def asked_of(self) -> tuple[OpenStore, Ref | None] | None:
         """This line."""
         return None if not self.line else (self.store, self.line[-1])
+
+    def measured(self) -> tuple[Extent, str]:
+        """This thread; where A is pinned on the line to the cursor, what lies between the two."""
+        here, pin = self.selected, self.pin
+        if here is not None and pin is not None and self.view is not None and pin != here:
+            line = self.view.line(here)
+            if pin in line:
+                steps = (self.view.headers[ref].step for ref in (pin, here))
+                start, end = ("?" if step is None else str(step) for step in steps)
+                return Extent(Scope(here), pin), f"A={start} {self.tt.glyphs.arrow} B={end}"
+        return Extent(Scope(self.line[-1], every_branch=True)), self.thread
 
     def shows(self, store: OpenStore, ref: Ref) -> bool:
         """Whether a checkpoint is one of this graph."""
