@@ -58,6 +58,13 @@ class FakeWatches:
 
     def __init__(self) -> None:
         self.kept: dict[str, list[str]] = {}
+        self.columns: dict[str, str | None] = {}
+
+    def column(self, thread: str) -> str | None:
+        return self.columns.get(thread)
+
+    def show(self, thread: str, expression: str | None) -> None:
+        self.columns[thread] = expression
 
     def of(self, thread: str) -> tuple[str, ...]:
         return tuple(self.kept.get(thread, ()))
@@ -67,6 +74,8 @@ class FakeWatches:
 
     def drop(self, thread: str, expression: str) -> bool:
         self.kept[thread].remove(expression)
+        if self.columns.get(thread) == expression:
+            self.columns[thread] = None
         return True
 
 

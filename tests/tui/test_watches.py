@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stores.errors import Corrupt
-from stores.model import Ref
+from stores.model import Header, NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import Opened, thread_screen
@@ -15,10 +15,13 @@ from tests.tui.thread_fakes import TripSession
 from tt_debug.errors import UsageError
 from tt_debug.query import Failed, compile_expr, evaluate, expression_of
 from tt_debug.redaction import NOTHING, Redaction
+from tt_debug.session import watches
 from tt_debug.session.session import Session
 from tt_debug.tui.dialogs.expression import ExpressionDialog
 from tt_debug.tui.glyphs import ASCII, UNICODE
-from tt_debug.tui.rows.pieces import cells, text_of
+from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_line
+from tt_debug.tui.rows.graph_columns import columns_for
+from tt_debug.tui.rows.pieces import Piece, cells, text_of
 from tt_debug.tui.rows.watches import WatchRow, point, watch_line, watch_rows
 from tt_debug.tui.screens.answers import AnswersScreen
 
@@ -158,3 +161,74 @@ def test_they_lie_in_our_own_record_and_the_store_stays_as_it_is(tmp_path: Path)
     assert session.watches.of("t") == ("a",)
     session.close()
     assert path.read_bytes() == before
+
+
+async def test_a_watch_is_a_column_of_the_graph_filled_where_one_looks(tmp_path: Path) -> None:
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        await it.press("1", "L")
+        assert "nothing is watched yet" in it.told
+        await watch(it, "length(messages)")
+        await watch(it, "plan.status")
+        await it.press("1", "L", "L")
+        assert it.session.watches.column("trip-planner") == "plan.status"
+        await it.until(lambda: '~ "final"' in it.text)
+        assert "1 Graph   w plan.status" in it.text
+        assert it.app.done[-1].command == "tt-debug log /tmp/demo.db trip-planner --watch plan.status"
+        it.screen.set_focus(it.screen.views.watches)
+        await it.pilot.press("G")
+        await it.press("L")
+        assert it.session.watches.column("trip-planner") is None
+        assert "w plan.status" not in it.text
+        await it.press("L")
+        await it.press("w")
+        assert it.screen.column == ""
+
+
+async def test_in_the_graph_to_where_any_watch_changed() -> None:
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        await watch(it, "plan.status")
+        await it.press("1", "left_curly_bracket")
+        last = it.step
+        value = it.session.load(it.screen.selected).state["plan"]["status"]  # type: ignore[arg-type]
+        await it.press("left_curly_bracket")
+        assert it.step is not None
+        assert last is not None
+        assert it.step < last
+        assert it.session.load(it.screen.selected).state["plan"]["status"] != value  # type: ignore[arg-type]
+        await it.press("right_curly_bracket")
+        assert it.step == last
+        await it.press("G", "right_curly_bracket")
+        assert "no watch changes after this" in it.told
+
+
+def test_changes_of_any_watch_along_a_line(tmp_path: Path) -> None:
+    states: list[dict[str, Value]] = [{}, {"a": 1}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}]
+    refs = [Ref("t", "", f"{at:02d}") for at in range(len(states))]
+    parents = [None, *refs]
+    line = [NewCheckpoint(ref, parents[at], states[at], "step") for at, ref in enumerate(refs)]
+    session = Session.open(str(native_file(tmp_path / "c.db", line)))
+    asked = ("a", "b", "length(`1`)")
+
+    def before(at: int) -> Ref | None:
+        return watches.changed_before(session, refs[: at + 1], asked)
+
+    def after(at: int) -> Ref | None:
+        return watches.changed_after(session, refs[at:], asked)
+
+    assert [before(at) for at in range(5)] == [None, None, refs[1], refs[1], refs[3]]
+    assert [after(at) for at in range(5)] == [refs[1], refs[3], refs[3], None, None]
+    session.close()
+
+
+def test_the_column_of_a_watch_shares_the_room_of_what_there_is() -> None:
+    header = Header(Ref("t", "", "1"), None, 3, "loop", None, ("agent",))
+    headers = {header.ref: header}
+    items = [GraphItem("checkpoint", header.ref, 0)]
+    value = (Piece("~ "), Piece('"a rather long value of a watch, too long for it"'))
+    for width in range(24, 200):
+        columns = columns_for(width, items, headers, watched=True)
+        line = graph_line(items[0], columns, GraphFacts(headers, watched="x", values={header.ref: value}))
+        assert cells(line) <= width
+        assert columns.value == 0 or "~" in text_of(line)
+        assert columns_for(width, items, headers).value == 0
+    assert columns_for(53, items, headers, watched=True).value >= 12

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stores.errors import Busy, StoreError
 from stores.model import Ref, Value
+from tt_debug.equality import strict_equal
 from tt_debug.query import Failed, compile_expr, evaluate
 from tt_debug.session.journal import Journal
 
@@ -29,7 +31,45 @@ class Watches:
 
     def drop(self, thread: str, expression: str) -> bool:
         """Watch it no more; whether it was watched."""
+        if self.column(thread) == expression:
+            self._journal.show_watch(thread, None)
         return self._journal.drop_watch(thread, expression)
+
+    def column(self, thread: str) -> str | None:
+        """The one that has a column of the thread's graph."""
+        return self._journal.shown_watch(thread)
+
+    def show(self, thread: str, expression: str | None) -> None:
+        """Give one of them the column, or none."""
+        self._journal.show_watch(thread, expression)
+
+
+def changed_before(session: Session, line: Sequence[Ref], expressions: tuple[str, ...]) -> Ref | None:
+    """The nearest checkpoint before the end of ``line`` (oldest first) at which one of them became another, or None.
+    One that cannot answer is no change."""
+    here: Mapping[str, Value | Failed] = answers(session, line[-2], expressions) if len(line) > 1 else {}
+    for at in range(len(line) - 2, -1, -1):
+        earlier = answers(session, line[at - 1], expressions) if at else dict.fromkeys(expressions)
+        if _differ(here, earlier):
+            return line[at]
+        here = earlier
+    return None
+
+
+def changed_after(session: Session, line: Sequence[Ref], expressions: tuple[str, ...]) -> Ref | None:
+    """The nearest one after the beginning of ``line`` at which one of them becomes another."""
+    before: Mapping[str, Value | Failed] | None = None
+    for ref in line:
+        here = answers(session, ref, expressions)
+        if before is not None and _differ(here, before):
+            return ref
+        before = here
+    return None
+
+
+def _differ(one: Mapping[str, Value | Failed], other: Mapping[str, Value | Failed]) -> bool:
+    known = (text for text in one if not isinstance(one[text], Failed) and not isinstance(other[text], Failed))
+    return any(not strict_equal(one[text], other[text]) for text in known)
 
 
 def answers(session: Session, ref: Ref, expressions: tuple[str, ...]) -> dict[str, Value | Failed]:

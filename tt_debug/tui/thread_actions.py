@@ -51,14 +51,14 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "nav.change_back",
         "Where it changed before",
         ("left_curly_bracket", "ctrl+left"),
-        "The checkpoint before that changed the value under the cursor.",
+        "The checkpoint before that changed the value under the cursor; in the graph, any watch.",
         ("thread",),
     ),
     Action(
         "nav.change_fwd",
         "Where it changes next",
         ("right_curly_bracket", "ctrl+right"),
-        "The next checkpoint that changes the value under the cursor.",
+        "The next checkpoint that changes the value under the cursor; in the graph, any watch.",
         ("thread",),
     ),
     Action(
@@ -89,6 +89,15 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "tt-debug find STORE REF EXPR --changes",
         "watch",
         43,
+    ),
+    Action(
+        "watch.column",
+        "Watch in the graph",
+        ("L",),
+        "Give the watch under the cursor, or the next one, a column of the graph: its value at each row; at last none.",
+        ("thread",),
+        Safety.NOTE,
+        "tt-debug log STORE THREAD --watch EXPR",
     ),
     Action(
         "nav.head",

@@ -52,7 +52,7 @@ class GraphFacts:
     """What a row shows beside its own header. ``changed`` and ``notes`` fill as states are looked at.
 
     ``live`` is what runs after ``head`` just now. ``stops`` are the nodes that a breakpoint stands at, "*" all of them.
-    ``names`` are bookmarks.
+    ``names`` are bookmarks. ``watched`` has a column of its own, ``values`` are what is known of it.
     """
 
     headers: Mapping[Ref, Header]
@@ -63,6 +63,8 @@ class GraphFacts:
     live: str = ""
     stops: frozenset[str] = frozenset()
     names: Mapping[Ref, str] = field(default_factory=dict)
+    watched: str = ""
+    values: Mapping[Ref, Line] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
 
 
@@ -228,6 +230,10 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
         known = "F" if _copied(header) else BADGES.get(header.source)
         badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
         pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
+    if columns.value:
+        unknown: Line = (Piece(facts.glyphs.ellipsis, "muted"),)
+        value = cut(facts.values.get(header.ref, unknown), columns.value - 1, facts.glyphs.ellipsis)
+        pieces += pad(value, columns.value, facts.glyphs.ellipsis)
     if columns.changed:
         thread = (Piece(safe_text(item.title), f"lane-{item.inks[0]}"), Piece("  ")) if item.title else ()
         name = facts.names.get(header.ref)
@@ -239,7 +245,7 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
 
 def _problem(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """What is wrong with a row, in the place of its node, badge and changed keys."""
-    width = columns.node + columns.badge + columns.changed
+    width = columns.node + columns.badge + columns.value + columns.changed
     name = safe_text(", ".join(header.nodes))
     head = (Piece(_head_sign(facts) + "  ", "accent"),) if header.ref == facts.head else ()
     line = (Piece(f"{name}  " if name else ""), *head, Piece(safe_text(header.problem or ""), "warning"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import Final, Protocol
 
 from stores.model import Header, Ref
 
@@ -26,13 +26,22 @@ class Columns:
     step: int
     node: int
     badge: int = 0
+    value: int = 0
     changed: int = 0
     delta: int = 0
     size: int = 0
 
 
-def columns_for(width: int, items: Sequence[Laned], headers: Mapping[Ref, Header]) -> Columns:
-    """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge."""
+VALUE: Final = 28
+"""The most cells of a watched value, and the least that changed keys leave it and keep"""
+LEAST: Final = 12
+"""cells."""
+
+
+def columns_for(width: int, items: Sequence[Laned], headers: Mapping[Ref, Header], *, watched: bool = False) -> Columns:
+    """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge.
+
+    A ``watched`` value shares the room of the changed keys, or has it alone, or that of the time."""
     deepest = max((item.lane for item in items), default=0)
     steps = [header.step for header in headers.values() if header.step is not None]
     step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
@@ -43,13 +52,22 @@ def columns_for(width: int, items: Sequence[Laned], headers: Mapping[Ref, Header
     badge = 3 if left >= 3 else 0
     delta = 8 if left - badge >= 8 else 0
     changed = left - badge - delta if left - badge - delta >= 10 else 0
-    size = 7 if changed >= 24 else 0
+    size = 7 if changed >= (24 + LEAST if watched else 24) else 0
     changed -= size
+    value, changed, delta = _shared(changed, delta) if watched else (0, changed, delta)
     air = min(max(0, changed - 30) // 2, 12)
     node, changed = node + air, changed - air
     if not changed:
-        node = width - lanes - step - 1 - badge - delta
-    return Columns(width, lanes, step, node, badge, changed, delta, size)
+        node = width - lanes - step - 1 - badge - value - delta
+    return Columns(width, lanes, step, node, badge, value, changed, delta, size)
+
+
+def _shared(changed: int, delta: int) -> tuple[int, int, int]:
+    """Cells of the watched value, of the changed keys, of the time."""
+    if changed >= 2 * LEAST:
+        value = min(VALUE, changed - LEAST)
+        return value, changed - value, delta
+    return (changed, 0, delta) if changed else (delta, 0, 0)
 
 
 def _node_cells(headers: Mapping[Ref, Header]) -> int:

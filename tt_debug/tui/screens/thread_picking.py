@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tt_debug.tui.rows.graph import GraphItem
-from tt_debug.tui.screens.thread_watches import ThreadWatches
+from tt_debug.tui.screens.thread_log_points import ThreadLogPoints
 
 
-class ThreadPicking(ThreadWatches):
+class ThreadPicking(ThreadLogPoints):
     """As it is, unless the interface was opened to pick."""
 
     def on_mount(self) -> None:

@@ -33,11 +33,13 @@ Points = dict[tuple[str, Ref], Point]
 
 
 class WatchesRead(Message):
-    """Which expressions are watched; ``said`` is what was done about one just now, ``command`` asks the same."""
+    """Which expressions are watched, and which of them has a ``column`` of the graph; ``said`` is what was done about
+    one just now, ``command`` asks the same."""
 
-    def __init__(self, expressions: tuple[str, ...], said: str = "", command: str = "") -> None:
+    def __init__(self, expressions: tuple[str, ...], column: str = "", said: str = "", command: str = "") -> None:
         super().__init__()
         self.expressions = expressions
+        self.column = column
         self.said = said
         self.command = command
 
@@ -50,6 +52,11 @@ class PointsRead(Message):
         self.points = points
         self.watch = watch
         self.left = left
+
+
+def read_watches(session: Session, thread: str, said: str = "", command: str = "") -> WatchesRead:
+    """As our own record has them."""
+    return WatchesRead(session.watches.of(thread), session.watches.column(thread) or "", said, command)
 
 
 def read_points(
@@ -83,7 +90,7 @@ class ThreadWatches(ThreadMarking):
 
     @on(events.ScreenResume)
     def _watches_wanted(self) -> None:
-        self.tt.loader.call(self, "watches", partial(self.session.watches.of, self.thread), WatchesRead)
+        self.tt.loader.call(self, "watches", partial(read_watches, self.session, self.thread), lambda message: message)
 
     @on(WatchesRead)
     def _watches_read(self, event: WatchesRead) -> None:
@@ -225,7 +232,7 @@ class ThreadWatches(ThreadMarking):
             self._change(expression, add=True)
 
     def _change(self, expression: str, *, add: bool) -> None:
-        kept, thread = self.session.watches, self.thread
+        session, kept, thread = self.session, self.session.watches, self.thread
         words = ["tt-debug", "find", self.store.url, thread, expression, "--changes"]
 
         def changed() -> WatchesRead:
@@ -234,7 +241,7 @@ class ThreadWatches(ThreadMarking):
             else:
                 kept.drop(thread, expression)
             said = f"{expression} is watched" + ("" if add else " no more")
-            return WatchesRead(kept.of(thread), said, shlex.join(words))
+            return read_watches(session, thread, said, shlex.join(words))
 
         self.tt.loader.call(self, "watch", changed, lambda message: message, patient=False)
 

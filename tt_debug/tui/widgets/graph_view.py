@@ -67,6 +67,8 @@ class GraphView(PieceView):
 
     def show_facts(self, facts: GraphFacts) -> None:
         """More is known about the same rows."""
+        if bool(facts.watched) != bool(self.facts.watched):
+            self._columns = None
         self.facts = facts
         self.refresh()
 
@@ -129,5 +131,8 @@ class GraphView(PieceView):
 
     def _columns_for(self, width: int) -> Columns:
         if self._columns is None or self._columns[0] != width:
-            self._columns = (width, columns_for(width, self.items, self.facts.headers))
+            self._columns = (
+                width,
+                columns_for(width, self.items, self.facts.headers, watched=bool(self.facts.watched)),
+            )
         return self._columns[1]
