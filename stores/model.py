@@ -77,6 +77,10 @@ class Opaque:
         """SHA-256 of the bytes, in hex."""
         return hashlib.sha256(self.data).hexdigest()
 
+    def same_bytes(self, other: Opaque) -> bool:
+        """Whether the other one has the same bytes."""
+        return self.data == other.data
+
 
 @dataclass(frozen=True, slots=True)
 class Partial:
@@ -229,7 +233,8 @@ class Checkpoint:
 class NewCheckpoint:
     """A checkpoint about to be appended. The caller chooses the id once, so that a repeated append is recognised.
 
-    A ``step`` of None is the parent's + 1, and −1 for a thread's first.
+    A ``step`` of None is the parent's + 1, and −1 for a thread's first. ``blobs`` are binary values that the state has
+    references to (`stores.blobs`), by their SHA-256; those that stand in it as bytes need not be told.
     """
 
     ref: Ref
@@ -241,6 +246,7 @@ class NewCheckpoint:
     nodes: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     status: str = Status.UNFINISHED
+    blobs: Mapping[str, Opaque] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +283,7 @@ class Capability:
     RUNS: Final = "runs"  # RunStore: the embedded executor can run here
     NAMESPACES: Final = "namespaces"  # checkpoints of subgraphs under a ns other than ""
     TASKS: Final = "tasks"  # Checkpoint.tasks is filled
+    BLOBS: Final = "blobs"  # a state may hold bytes; they are read back as a `stores.model.Opaque` of kind "bytes"
     NAMES_FORKS: Final = "names-forks"  # Writer.fork to a new thread takes "" for its name: the store chooses one
 
 

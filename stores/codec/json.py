@@ -27,13 +27,25 @@ MAX_DEPTH: Final = 254
 def dumps(value: Value, path: Path = ()) -> bytes:
     """The value as JSON that reads back equal. Raises Invalid, naming the place below ``path``, otherwise."""
     try:
-        text = orjson.dumps(value, option=_STRICT)
+        text = quick(value)
     except TypeError as error:
         raise _refusal(value, path, str(error)) from error
-    # orjson writes NaN and infinities as null, tuples as lists and enums as their value without a word.
-    if orjson.loads(text) != value:
-        raise _refusal(value, path, "it would read back changed")
+    checked(text, value, path)
     return text
+
+
+def quick(value: Value) -> bytes:
+    """The value as JSON, without a look at whether it reads back equal. Raises TypeError for what has no JSON."""
+    return orjson.dumps(value, option=_STRICT)
+
+
+def checked(text: bytes, value: Value, path: Path = ()) -> Value:
+    """What ``text``, which `quick` made of ``value``, reads back as. Raises Invalid when that is another value."""
+    back = orjson.loads(text)
+    # orjson writes NaN and infinities as null, tuples as lists and enums as their value without a word.
+    if back != value:
+        raise _refusal(value, path, "it would read back changed")
+    return back
 
 
 def loads(text: bytes | str) -> Value:

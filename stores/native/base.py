@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from stores.errors import ReadOnly, Unreachable, Unsupported
+from stores.errors import Corrupt, ReadOnly, Unreachable, Unsupported
 from stores.native import schema
-from stores.native.database import Database
+from stores.native.chunks import fetched
+from stores.native.database import Database, FileRows
+from stores.native.states import States
+from stores.rereading import rereading
 from stores.sqlite import Reader, WriteConnection, open_reading, open_writing
 
 
@@ -59,6 +62,15 @@ class NativeBase:
         """Raises ReadOnly, or Unreachable after closing."""
         raise NotImplementedError
 
+    @rereading
+    def blob(self, digest: str) -> bytes:
+        """A binary value by its SHA-256. Raises Corrupt for one that is gone, or is not what was written."""
+        with self._reading() as db:
+            (found,) = fetched(db, [bytes.fromhex(digest)]).values()
+        if isinstance(found, str):
+            raise Corrupt(f"the binary value {digest} {found}", hint="Restore it from a copy of the store.")
+        return found
+
 
 class NativeFile(NativeBase):
     """A native file, open: read-only connections for looking, one write connection made when first needed."""
@@ -69,6 +81,7 @@ class NativeFile(NativeBase):
         self._reader: Reader = open_reading(path)
         self._writer: WriteConnection | None = None
         self._closed = False
+        self._states = States(self.blob)
         try:
             self._store_id: str = self._reader.read(self._identify)
         except BaseException:
@@ -81,8 +94,10 @@ class NativeFile(NativeBase):
         schema.check_readable(db, str(self._path))
         return schema.store_id_of(db)
 
-    def _reading(self) -> AbstractContextManager[Database]:
-        return self._reader.connection()
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Database]:
+        with self._reader.connection() as db:
+            yield FileRows(db, self._states)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Database]:
@@ -92,7 +107,7 @@ class NativeFile(NativeBase):
         with self._writer.transaction() as db:
             if schema.version_of(db) != len(schema.MIGRATIONS):
                 schema.migrate(db, str(self._path))
-            yield db
+            yield FileRows(db, self._states)
 
     def _check_writable(self) -> None:
         if self._read_only:

@@ -12,7 +12,7 @@ from typing import Final
 from stores.effects import EffectCall, EffectStatus, meet
 from stores.errors import Conflict, Invalid
 from stores.native import effect_rows
-from stores.native.database import Database
+from stores.native.database import Database, FileRows
 from stores.native.tables import OURS
 from stores.points import point
 from stores.runs import StepCommit
@@ -41,21 +41,22 @@ def execute_statements(db: Database, commit: StepCommit, thread: str) -> None:
 
 def _execute(db: Database, call: EffectCall) -> None:
     sql, parameters = call.request["sql"], call.request["params"]
-    if not isinstance(db, sqlite3.Connection):
+    if not isinstance(db, FileRows):
         from stores.native.postgres_business import execute_statement
 
         execute_statement(db, sql, parameters, call.slot.node)
         return
-    db.set_authorizer(_judge)
+    connection = db.connection
+    connection.set_authorizer(_judge)
     try:
-        db.execute(sql, parameters).close()
+        connection.execute(sql, parameters).close()
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise Invalid(
             f"the statement {sql!r} of {call.slot.node} failed: {error}",
             hint="ctx.tx takes one statement on tables of your own; the step was not committed.",
         ) from error
     finally:
-        db.set_authorizer(None)
+        connection.set_authorizer(None)
 
 
 def _judge(action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:

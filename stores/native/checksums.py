@@ -1,4 +1,5 @@
-"""Whether the checkpoints of a line are what was once written: each one's checksum covers its parent's.
+"""Whether the checkpoints of a line are what was once written: each one's checksum covers its parent's, and its state
+what the state refers to.
 
 Owns the walk; how a checksum comes about is in `rows`.
 """
@@ -10,6 +11,7 @@ from typing import Final
 from stores.model import Ref
 from stores.native.database import Database
 from stores.native.rows import checksum_of
+from stores.native.states import broken
 
 _ROW: Final = (
     "SELECT thread_id, checkpoint_id, parent_id, parent_thread, step, source, nodes, next, meta, run_id,"
@@ -20,6 +22,7 @@ _ROW: Final = (
 def fault(db: Database, ref: Ref, known: Ref | None) -> tuple[Ref, str] | None:
     """The newest damaged checkpoint from ``ref`` up to and with ``known``, or the line's first, and its fault."""
     row = db.execute(_ROW, (ref.thread, ref.id)).fetchone()
+    sound: set[str] = set()
     if row is None:
         return ref, "it is gone"
     while row is not None:
@@ -31,5 +34,8 @@ def fault(db: Database, ref: Ref, known: Ref | None) -> tuple[Ref, str] | None:
         if checksum_of(row[:-2], row[-2].encode("utf-8", "surrogateescape"), above[-1] if above else "") != row[-1]:
             gone = parent is not None and above is None
             return here, "its parent is gone" if gone else "it does not match its checksum"
+        fault = broken(db, row[-2], sound)
+        if fault is not None:
+            return here, fault
         row = None if here == known else above
     return None

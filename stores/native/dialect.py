@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from stores.model import Value
+from stores.native.states import States
 from stores.native.tables import ONE_ACTIVE_RUN, Table
 from stores.postgres import Database
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 # A text in quotes is passed over; `?`, `?2` and `:name` are marks.
 _MARK: Final = re.compile(r"'[^']*'|\?(?P<number>\d*)|(?<!:):(?P<name>[a-z_]+)|%")
 _OR_IGNORE: Final = "INSERT OR IGNORE "
-_TYPES: Final[Mapping[type, str]] = {str: 'text COLLATE "C"', int: "bigint"}
+_TYPES: Final[Mapping[type, str]] = {str: 'text COLLATE "C"', int: "bigint", bytes: "bytea"}
 # SQLite has no type for them; here the driver sends true and false.
 _BOOLEANS: Final = frozenset({("steps", "retryable")})
 # Columns that SQLite's index carries along so that a listing stays in it. PostgreSQL keeps large values out of the
@@ -36,9 +37,10 @@ class PostgresRows:
     ``began`` is the server's time at the beginning, in microseconds since 1970.
     """
 
-    def __init__(self, db: Database, began: int) -> None:
+    def __init__(self, db: Database, began: int, states: States) -> None:
         self._db = db
         self.began = began
+        self.states = states
 
     def execute(self, sql: str, parameters: Sequence[Value] | Mapping[str, Value] = ()) -> ClientCursor[Any]:
         """As `sqlite3.Connection.execute`."""

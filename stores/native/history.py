@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from stores.changes import apply_changes
-from stores.errors import Conflict, Corrupt, LeaseLost, NotFound
+from stores.errors import Conflict, LeaseLost, NotFound
 from stores.ids import is_ours, new_id
 from stores.model import (
     Capability,
@@ -33,18 +33,20 @@ from stores.native.rows import (
     WENT_ON,
     Standing,
     from_micros,
-    from_text,
     header_at,
     header_of,
     insert_checkpoint,
     open_questions,
     run_statuses,
+    state_at,
 )
 from stores.native.supervision import NativeSupervision
 from stores.native.tasks import tasks_at
 from stores.rereading import rereading
 
-CAPABILITIES: Final = frozenset({Capability.WRITE, Capability.FORK, Capability.RUNS, Capability.TASKS})
+CAPABILITIES: Final = frozenset(
+    {Capability.WRITE, Capability.FORK, Capability.RUNS, Capability.TASKS, Capability.BLOBS}
+)
 """What every native store can do."""
 
 # The newest write of each thread is one step in an index; what else is told is looked up for the page alone.
@@ -107,11 +109,8 @@ class NativeHistory(NativePast, NativeSupervision):
         """Header, state and tasks. Raises NotFound, and Corrupt for a state that is not a JSON object."""
         with self._reading() as db:
             header = self._header(db, ref)
-            row = db.execute(
-                "SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (ref.thread, ref.id)
-            ).fetchone()
-            tasks = tasks_at(db, header)
-        return Checkpoint(header, _state_of(ref, row[0]), tasks)
+            state, tasks = state_at(db, ref), tasks_at(db, header)
+        return Checkpoint(header, state, tasks)
 
     def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:
         """Insert one checkpoint as its thread's head; see `stores.protocol.Writer`."""
@@ -200,16 +199,6 @@ def _check_fence(db: Database, run_id: str, token: int) -> None:
     owned = "SELECT 1 FROM runs WHERE run_id = ? AND token = ? AND status = 'running'"
     if db.execute(owned, (run_id, token)).fetchone() is None:
         raise LeaseLost(f"run {run_id} is no longer owned by token {token}", hint="Stop: another process took it over.")
-
-
-def _state_of(ref: Ref, text: str) -> Mapping[str, Value]:
-    try:
-        state = from_text(text)
-    except Corrupt as error:
-        raise Corrupt(f"the state of {ref.id} in thread {ref.thread!r} is {error}", hint="Fork its parent.") from error
-    if not isinstance(state, dict):
-        raise Corrupt(f"the state of {ref.id} in thread {ref.thread!r} is no object", hint="Fork its parent.")
-    return state
 
 
 def _thread_of(row: tuple[Value, ...]) -> ThreadInfo:

@@ -18,7 +18,7 @@ from stores.native import effect_rows
 from stores.native.base import NativeBase
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
-from stores.native.rows import ASKED, from_micros, from_text, header_at, insert_checkpoint, to_micros, to_text
+from stores.native.rows import ASKED, from_micros, from_text, header_at, insert_checkpoint, state_at, to_micros, to_text
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import QUESTIONS, Approval
@@ -87,11 +87,12 @@ def withdraw(db: Database, run_id: str) -> None:
 
 def _insert_answer(db: Database, asked: Approval, value: Value) -> Header:
     head = db.execute(
-        "SELECT c.checkpoint_id, c.step, c.state, c.next, c.meta FROM threads t"
+        "SELECT c.checkpoint_id, c.step, c.next, c.meta FROM threads t"
         " JOIN checkpoints c ON c.thread_id = t.thread_id AND c.checkpoint_id = t.head WHERE t.thread_id = ?",
         (asked.thread,),
     ).fetchone()
-    id, step, state, after = head[0], head[1], from_text(head[2]), from_text(head[3])
+    id, step, after = head[0], head[1], from_text(head[2])
+    state = state_at(db, Ref(asked.thread, "", id))
     about: dict[str, Value] = {"approval": asked.id, "kind": asked.kind, "answered_by": asked.answered_by}
     if asked.kind == "approval":
         state = {**state, asked.node: value}
@@ -99,7 +100,7 @@ def _insert_answer(db: Database, asked: Approval, value: Value) -> Header:
         about["visit"] = _visit(db, asked)
     else:
         about["answer"] = value  # what to do with a step is no part of the state
-        about.update({"inside": inside} if (inside := from_text(head[4]).get("inside")) else {})
+        about.update({"inside": inside} if (inside := from_text(head[3]).get("inside")) else {})
     new = NewCheckpoint(
         ref=Ref(asked.thread, "", new_id(step, id)),
         parent=Ref(asked.thread, "", id),

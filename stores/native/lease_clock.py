@@ -5,12 +5,11 @@ Owns asking them; what a lease allows is `supervision`.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from typing import Final, NamedTuple, Protocol, cast
 
 from stores import leases
-from stores.native.database import Database
+from stores.native.database import Database, FileRows
 
 _SERVER: Final = "server"
 
@@ -38,13 +37,13 @@ class LeaseClock(NamedTuple):
 
 def lease_clock(db: Database) -> LeaseClock:
     """The present moment of the clock that leases are measured by: for a file the machine's since boot."""
-    if isinstance(db, sqlite3.Connection):
+    if isinstance(db, FileRows):
         return LeaseClock(leases.boot_id(), leases.boot_clock())
     return LeaseClock(_SERVER, cast("ServerTime", db).began // 1000)
 
 
 def micros_now(db: Database) -> int:
     """Microseconds since 1970: what is written down as the time of something."""
-    if isinstance(db, sqlite3.Connection):
+    if isinstance(db, FileRows):
         return time.time_ns() // 1000
     return cast("ServerTime", db).began

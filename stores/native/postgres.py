@@ -16,6 +16,7 @@ from stores.native.database import Database as Rows
 from stores.native.history import CAPABILITIES, NativeHistory
 from stores.native.postgres_schema import MIGRATIONS, check_readable, look_into, migrate, take_turn
 from stores.native.schema import store_id_of, version_of
+from stores.native.states import States
 from stores.postgres import Database, Server, WriteConnection
 
 
@@ -28,6 +29,7 @@ class NativeSchema(NativeBase):
         self._read_only = read_only
         self._writer = WriteConnection(server.address)
         self._closed = False
+        self._states = States(self.blob)
         try:
             self._store_id: str = server.read(self._identify)
         except BaseException:
@@ -42,14 +44,14 @@ class NativeSchema(NativeBase):
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Rows]:
         with self._server.connection() as db:
-            yield look_into(db, self._schema)
+            yield look_into(db, self._schema, self._states)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Rows]:
         self._check_writable()
         with self._writer.transaction() as db:
             take_turn(db, self._schema)
-            rows = look_into(db, self._schema)
+            rows = look_into(db, self._schema, self._states)
             if version_of(rows) != len(MIGRATIONS):
                 migrate(db, self._server.address, self._schema)
             yield rows

@@ -9,13 +9,15 @@ import uuid
 from collections.abc import Callable
 from typing import Final
 
-from stores.errors import Unsupported
+from stores.errors import Corrupt, Unsupported
 from stores.native.dialect import PostgresRows, statements_for
 from stores.native.schema import FORMAT, version_of
 from stores.native.schema import MIGRATIONS as FILE_MIGRATIONS
+from stores.native.states import States
 from stores.native.tables import (
     BREAKPOINTS,
     CHECKPOINTS,
+    CHUNKS,
     DEFINITIONS,
     EFFECT_USES,
     EFFECTS,
@@ -66,11 +68,15 @@ def take_turn(db: Database, schema: str) -> None:
     db.execute("SELECT pg_advisory_xact_lock(hashtext('tt-debug'), hashtext(%s))", (schema,))
 
 
-def look_into(db: Database, schema: str) -> PostgresRows:
+def look_into(db: Database, schema: str, states: States | None = None) -> PostgresRows:
     """The native store's statements in a schema, for the length of a transaction."""
     row = db.execute(_LOOK, (schema,)).fetchone()
     assert row is not None
-    return PostgresRows(db, row[1])
+    return PostgresRows(db, row[1], states or States(_no_blob))
+
+
+def _no_blob(digest: str) -> bytes:
+    raise Corrupt(f"no store to read the binary value {digest} from")
 
 
 def migrate(db: Database, address: Address, schema: str) -> None:
@@ -141,5 +147,10 @@ def _fourth(rows: PostgresRows) -> None:
         rows.execute(f"CREATE INDEX {name} ON events ({', '.join(columns.split())})")
 
 
-MIGRATIONS: Final[tuple[Callable[[PostgresRows], None], ...]] = (_first, _second, _third, _fourth)
+def _fifth(rows: PostgresRows) -> None:
+    for statement in statements_for(CHUNKS):
+        rows.execute(statement)
+
+
+MIGRATIONS: Final[tuple[Callable[[PostgresRows], None], ...]] = (_first, _second, _third, _fourth, _fifth)
 assert len(MIGRATIONS) == len(FILE_MIGRATIONS), "both forms of the native schema grow together"

@@ -17,6 +17,7 @@ from stores.ids import time_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
+from stores.native.states import Stored, keep
 from stores.runs import RunStatus
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -168,11 +169,25 @@ def header_at(db: Database, thread: str, id: str) -> Header:
     return header_of(row[:-1], Standing(bool(row[-1]), run_statuses(db, thread).get(id), asks))
 
 
+def state_at(db: Database, ref: Ref) -> dict[str, Value]:
+    """A checkpoint's state, shared with others that hold the same. Raises NotFound, Corrupt."""
+    row = db.execute(
+        "SELECT state, size FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (ref.thread, ref.id)
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}", hint="List its checkpoints with `log`.")
+    try:
+        return db.states.read(db, row[0], row[1])
+    except Corrupt as error:
+        raise Corrupt(f"the state of {ref.id} in thread {ref.thread!r} is {error}", hint="Fork its parent.") from error
+
+
 @dataclass(frozen=True, slots=True)
 class _Parent:
     step: int | None
     checksum: str
     workflow_hash: str | None
+    tree: str | None = None  # its state's row, where that is the root of a tree
 
 
 def insert_checkpoint(
@@ -189,9 +204,11 @@ def insert_checkpoint(
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = _parent_of(db, new)
-    values = _record(new, _step_of(new, parent), parent)
+    stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
+    values = _record(new, _step_of(new, parent), parent, stored)
     if _is_there(db, new.ref, values["checksum"]):
         return header_at(db, new.ref.thread, new.ref.id)
+    keep(db, stored)
     _ensure_thread(db, new)
     created = to_micros(time_of(new.ref.id)) or micros_now(db)
     values = {"token": token, "commit_id": commit_id, "created_at": created, **values}
@@ -209,7 +226,9 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
-    values = _record(new, _step_of(new, parent), parent)
+    stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
+    keep(db, stored, given_only=True)
+    values = _record(new, _step_of(new, parent), parent, stored)
     values["created_at"] = to_micros(created or time_of(new.ref.id)) or micros_now(db)
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
@@ -220,9 +239,8 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         )
 
 
-def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
+def _record(new: NewCheckpoint, step: int, parent: _Parent, state: Stored) -> dict[str, Value]:
     """The row, without what only its transaction knows. Raises Invalid for what JSON would change."""
-    state = json.dumps(_as_dict(new.state))
     meta = dict(new.meta)
     # Metadata from elsewhere may hold anything under these names.
     fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, type(None))]
@@ -241,8 +259,8 @@ def _record(new: NewCheckpoint, step: int, parent: _Parent) -> dict[str, Value]:
         "meta": to_text(meta, "meta"),
         **named,
     }
-    checksum = checksum_of(tuple(record.values()), state, parent.checksum)
-    return {**record, "status": new.status, "size": len(state), "checksum": checksum, "state": state.decode()}
+    checksum = checksum_of(tuple(record.values()), state.text.encode(), parent.checksum)
+    return {**record, "status": new.status, "size": state.size, "checksum": checksum, "state": state.text}
 
 
 def checksum_of(record: Sequence[Value], state: bytes, parent: str) -> str:
@@ -281,7 +299,8 @@ def _parent_row(db: Database, parent: Ref | None) -> _Parent | None:
     if parent is None:
         return None
     row = db.execute(
-        "SELECT step, checksum, workflow_hash FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?",
+        "SELECT step, checksum, workflow_hash, CASE WHEN substr(state, 1, 1) = '[' THEN state END FROM checkpoints"
+        " WHERE thread_id = ? AND checkpoint_id = ?",
         (parent.thread, parent.id),
     ).fetchone()
     return None if row is None else _Parent(*row)

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from stores.errors import Unsupported
-from stores.native.database import Database as Rows
+from stores.native.database import Statements as Rows
 from stores.native.tables import (
     BREAKPOINTS,
     CHECKPOINTS,
+    CHUNKS,
     DEFINITIONS,
     EFFECT_USES,
     EFFECTS,
@@ -143,6 +144,10 @@ def _fourth(db: Database) -> None:
         db.execute(f"CREATE INDEX {name} ON events ({', '.join(columns.split())})")
 
 
+def _fifth(db: Database) -> None:
+    _create(db, CHUNKS)  # states that are there stay as they stand: history is never rewritten
+
+
 def _create(db: Database, table: Table) -> None:
     pk = table.pk[0] if len(table.pk) == 1 else table.pk
     made = db.create_table(
@@ -159,4 +164,4 @@ def _create(db: Database, table: Table) -> None:
         made.create_index(columns.split(), name, unique=True)
 
 
-MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second, _third, _fourth)
+MIGRATIONS: Final[tuple[Callable[[Database], None], ...]] = (_first, _second, _third, _fourth, _fifth)

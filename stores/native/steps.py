@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from stores.errors import Corrupt
+from stores.errors import Corrupt, NotFound
 from stores.model import NewCheckpoint, Ref, Value
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
-from stores.native.rows import from_micros, from_text, to_micros, to_text
+from stores.native.rows import from_micros, from_text, state_at, to_micros, to_text
 from stores.runs import StepRecord
 
 _COLUMNS: Final = (
@@ -174,21 +174,24 @@ def substeps(db: Database, ref: Ref) -> Mapping[str, Value]:
     """What the node that is unfinished at ``ref`` completed of itself, with the state being what it still is there."""
     rows = db.execute(
         f"{_LINE.replace('WHERE c.parent_id', 'WHERE c.visit IS NULL AND c.parent_id')}"
-        " SELECT s.substep, s.output FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
+        " SELECT s.substep, s.output, c.state, c.size FROM line JOIN checkpoints c USING (thread_id, checkpoint_id)"
         " JOIN steps s ON s.thread_id = c.thread_id AND s.checkpoint_id = c.checkpoint_id"
         " WHERE c.source = 'substep' AND s.substep <> ''"
-        " AND c.state = (SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?)",
+        " AND c.size = (SELECT size FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?)",
         (ref.thread, ref.id, ref.thread, ref.id),
     ).fetchall()
-    return {name: from_text(output) for name, output in rows}
+    if not rows:
+        return {}
+    here = state_at(db, ref)
+    # One may stand in its row as it is and the other as a tree: large states of an older schema do.
+    return {name: from_text(output) for name, output, text, size in rows if db.states.read(db, text, size) == here}
 
 
 def _state(db: Database, thread: str, id: str | None) -> Value:
     """The state at a checkpoint of the thread, or where the thread was forked; None when it cannot be read."""
-    row = db.execute("SELECT state FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (thread, id)).fetchone()
     try:
-        return None if row is None else from_text(row[0])
-    except Corrupt:
+        return None if id is None else state_at(db, Ref(thread, "", id))
+    except (NotFound, Corrupt):
         return None
 
 

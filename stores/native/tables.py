@@ -281,11 +281,20 @@ ONE_ACTIVE_RUN: Final = (
     " WHERE status IN ('pending', 'running', 'waiting_human', 'paused', 'crashed')"
 )
 
+CHUNKS: Final = Table(
+    "chunks",
+    # What states are made of, and refer to: compressed with zstd, under the first 20 bytes of the SHA-256 of a chunk's
+    # text, or all 32 of a binary value's.
+    {"hash": bytes, "data": bytes},
+    ("hash",),
+    "hash data",
+)
+
 OURS: Final = frozenset(
     table.name
     for table in (
         META, THREADS, CHECKPOINTS, DEFINITIONS, RUNS, STEPS, INBOX, EVENTS, PAST_TASKS, EFFECTS, EFFECT_USES,
-        BREAKPOINTS,
+        BREAKPOINTS, CHUNKS,
     )
 )  # fmt: skip
 """The tables that no business statement may write to."""

@@ -1,0 +1,182 @@
+"""The states of a native store: plain JSON in their rows, or the root of a tree of chunks there.
+
+Owns what of them is held in memory, bounded in bytes and shared by everybody who reads the store: equal parts of two
+states are one object, which nobody may change. Refuses to know any table but that of chunks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from stores import blobs
+from stores.blobs import Blob
+from stores.codec import json
+from stores.errors import Corrupt, Invalid, StoreError
+from stores.model import Opaque, Value
+from stores.native import chunks
+from stores.native.tree_cutting import Cutting
+from stores.native.tree_reading import Place, Reading, named
+from stores.native.trees import INLINE, MARK, Held, hash_in, is_tree
+from stores.paths import format_path
+
+if TYPE_CHECKING:
+    from stores.native.database import Statements
+
+HELD: Final = 64 << 20
+"""Bytes of JSON, about, that are held in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A state about to be inserted: the text for its row, its size as JSON, and the chunks that must be there."""
+
+    text: str
+    size: int
+    chunks: Mapping[bytes, bytes]
+    blobs: Mapping[str, Opaque]
+
+
+class States:
+    """What is held in memory of one store's states; safe to use from any thread."""
+
+    def __init__(self, read_blob: Callable[[str], bytes], most: int = HELD) -> None:
+        """``read_blob`` gives the bytes under a SHA-256; a state that holds such refers to it."""
+        self._read_blob = read_blob
+        self._most = most
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._bytes = 0
+
+    def read(self, db: Statements, text: str, size: int) -> dict[str, Value]:
+        """The state of a row. Raises Corrupt, saying of which part, for one that cannot be put together."""
+        if not is_tree(text):
+            raw = text.encode("utf-8", "surrogatepass")
+            state = self._shown(raw, json.loads(text))
+            if not isinstance(state, dict):
+                raise Corrupt("no object")
+            return state
+        held = self._of(text)
+        if held is None:
+            reading = Reading(self._of, lambda names: _texts(db, names), self._shown)
+            held = reading.root(text, size)
+            self._keep(reading.made)
+        state = held.value
+        assert isinstance(state, dict)
+        return state
+
+    def cut(self, state: Mapping[str, Value], given: Mapping[str, Opaque], before: str | None) -> Stored:
+        """A state to be stored, whose parent's row holds ``before``. Raises Invalid for what JSON would change."""
+        plain, found = dict(state), dict(given)
+        try:
+            text = json.quick(plain)
+        except TypeError:
+            plain, own = blobs.taken_out(plain)
+            found |= own
+            text = json.dumps(plain)
+        if len(text) <= INLINE:
+            json.checked(text, plain)
+            return Stored(text.decode(), len(text), {}, found)
+        cutting = Cutting(self._of, self._shown)
+        try:
+            row = cutting.root(plain, len(text), before)
+        except Invalid:
+            json.dumps(plain)  # names the place
+            raise
+        self._keep(cutting.made)
+        return Stored(row, len(text), cutting.chunks, found)
+
+    def _shown(self, text: bytes, value: Value) -> Value:
+        return blobs.put_back(value, self._blob) if blobs.may_refer(text) else value
+
+    def _blob(self, digest: str, size: int) -> Blob:
+        return Blob(digest, size, self._read_blob)
+
+    def _of(self, name: str) -> Held | None:
+        with self._lock:
+            held = self._held.get(name)
+            if held is not None:
+                self._held.move_to_end(name)
+            return held
+
+    def _keep(self, made: Mapping[str, Held]) -> None:
+        with self._lock:
+            for name, held in made.items():
+                before = self._held.pop(name, None)
+                self._held[name] = held
+                self._bytes += held.cost - (before.cost if before is not None else 0)
+            while self._bytes > self._most and len(self._held) > 1:
+                self._bytes -= self._held.popitem(last=False)[1].cost
+
+
+def keep(db: Statements, stored: Stored, *, given_only: bool = False) -> None:
+    """Insert what a state refers to and is not there yet: one question, and rows for what is new.
+
+    Raises Invalid for a binary value that is nowhere, unless ``given_only``.
+    """
+    named_blobs = blobs.written(stored.text.encode()).union(*map(blobs.written, stored.chunks.values()))
+    if not stored.chunks and not named_blobs:
+        return
+    wanted = [*stored.chunks, *map(bytes.fromhex, named_blobs)]
+    absent = chunks.missing(db, wanted)
+    new = {hash: text for hash, text in stored.chunks.items() if hash in absent}
+    for digest in sorted(named_blobs):
+        if bytes.fromhex(digest) not in absent:
+            continue
+        blob = stored.blobs.get(digest)
+        if blob is not None:
+            new[bytes.fromhex(digest)] = blob.data
+        elif not given_only:
+            raise Invalid(
+                f"the state refers to a binary value {digest} that is not in this store",
+                hint="Return the bytes themselves: they are stored, and a reference stands for them.",
+            )
+    chunks.insert(db, new)
+
+
+def broken(db: Statements, text: str, seen: set[str]) -> str | None:
+    """What is wrong with what a state's row refers to, None when all of it is there and as it was written.
+
+    ``seen`` are names that have been found sound before, and is added to.
+    """
+    wanted: dict[str, Place] = {}
+    digests = {digest: Place(()) for digest in blobs.written(text.encode("utf-8", "surrogatepass"))}
+    try:
+        if is_tree(text):
+            mark, top = json.loads(text)
+            wanted = {top: Place(())} if isinstance(top, str) else dict(named(top, Place(())))
+            if mark != MARK:
+                return f"its state is of another form ({mark!r})"
+        while wanted := {name: place for name, place in wanted.items() if name not in seen}:
+            following: dict[str, Place] = {}
+            for name, content in _texts(db, wanted).items():
+                if isinstance(content, str):
+                    return f"chunk {name[1:13]} of {wanted[name]} {content}"
+                seen.add(name)
+                digests |= dict.fromkeys(blobs.written(content), wanted[name])
+                if name[0] == "n":
+                    following.update(named(json.loads(content), wanted[name]))
+            wanted = following
+    except (StoreError, LookupError, TypeError, ValueError, AttributeError) as error:
+        return f"its state is a malformed tree ({error})"
+    return _broken_blob(db, text, {digest: place for digest, place in digests.items() if digest not in seen}, seen)
+
+
+def _broken_blob(db: Statements, text: str, digests: Mapping[str, Place], seen: set[str]) -> str | None:
+    for digest, place in digests.items():
+        (found,) = chunks.fetched(db, [bytes.fromhex(digest)]).values()
+        if isinstance(found, str):
+            where = str(place)
+            if not is_tree(text):
+                where = next(format_path(path) for path, it in blobs.references(json.loads(text)) if it == digest)
+            return f"the binary value {digest} of {where} {found}"
+        seen.add(digest)
+    return None
+
+
+def _texts(db: Statements, names: Collection[str]) -> dict[str, bytes | str]:
+    found = chunks.fetched(db, {hash_in(name) for name in names})
+    return {name: found[hash_in(name)] for name in names}
