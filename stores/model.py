@@ -147,6 +147,8 @@ class Header:
     ``nodes`` wrote it, ``next`` would run from it. ``step`` is None where the store has none. ``size`` is in bytes.
     ``problem`` is one sentence when the row can be read only in part; its neighbours are not affected.
     ``owner`` is the checkpoint of the graph around a subgraph's, in whose superstep it ran; None in the root graph.
+    With ``read`` False only the address is known, and what is told by it: source, nodes, next, status, size and meta
+    are not empty but unknown.
     """
 
     ref: Ref
@@ -161,6 +163,7 @@ class Header:
     meta: Mapping[str, Value] = field(default_factory=dict)
     problem: str | None = None
     owner: Ref | None = None
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)

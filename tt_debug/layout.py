@@ -8,9 +8,12 @@ know its lane only, and n nodes take at most ⌊log₂ n⌋ + 2 lanes however la
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import partial
+from operator import lt
+from typing import Literal, NamedTuple, overload
 
 ROOT = -1
 
@@ -37,8 +40,8 @@ class Layout:
     """Where each node stands. ``order`` is the node of each row, ``row_of`` its inverse; ``size`` counts a node's
     subtree with itself, so that it fills the rows ``row_of[n] … row_of[n] + size[n] - 1``.
 
-    ``lines[r]`` counts the branches that open in the rows before ``r``. ``cut`` are nodes whose parent was ignored
-    because following it came back to the node.
+    ``openings`` are the rows at which a branch opens, ascending. ``cut`` are nodes whose parent was ignored because
+    following it came back to the node.
     """
 
     parents: Sequence[int]
@@ -46,37 +49,74 @@ class Layout:
     row_of: array[int]
     lane: array[int]
     size: array[int]
-    lines: array[int]
+    openings: array[int]
     cut: tuple[int, ...] = ()
 
-    def rows(self, folded: Collection[int] = ()) -> tuple[Row, ...]:
-        """Every row, top to bottom; a branch whose first node is in ``folded`` is one row. A node that starts no
-        branch cannot be folded and is shown."""
-        found: list[Row] = []
-        folds = folded if isinstance(folded, set | frozenset) else frozenset(folded)
-        through = [tuple(range(lane)) for lane in range(max(self.lane, default=0) + 1)]
-        at, end = 0, len(self.order)
-        while at < end:
-            node = self.order[at]
-            lane, opens = self.lane[node], self.opens(node)
-            if opens and node in folds:
-                size = self.size[node]
-                branches = self.lines[at + size] - self.lines[at]
-                found.append(Row(node, lane, "fold", True, size, branches, through[lane]))
-                at += size
-            else:
-                found.append(Row(node, lane, "node", opens, 0, 0, through[lane]))
-                at += 1
-        return tuple(found)
+    def rows(self, folded: Collection[int] | None = ()) -> Rows:
+        """Every row, top to bottom; a branch whose first node is in ``folded`` is one row, with None every branch is.
+        A node that starts no branch cannot be folded and is shown."""
+        return Rows(self, folded)
 
     def opens(self, node: int) -> bool:
         """Whether the node starts a branch."""
         above = self.parents[node]
         return above >= 0 and self.lane[node] > self.lane[above]
 
+    def branches(self, node: int) -> int:
+        """How many branches open in the node's subtree, itself included."""
+        at = self.row_of[node]
+        return bisect_left(self.openings, at + self.size[node]) - bisect_left(self.openings, at)
+
     def subtree(self, node: int) -> Sequence[int]:
         """The node and everything below it, in the order of the rows."""
         return self.order[self.row_of[node] : self.row_of[node] + self.size[node]]
+
+
+class Rows(Sequence[Row]):
+    """The rows that are shown. Only their nodes are kept: a row is made when it is looked at."""
+
+    def __init__(self, layout: Layout, folded: Collection[int] | None) -> None:
+        self.layout = layout
+        self._folds = frozenset(layout.order[at] for at in layout.openings)
+        if folded is not None:
+            self._folds &= frozenset(folded)
+        self.nodes = self._shown() if self._folds else layout.order
+        """The node of each."""
+
+    def _shown(self) -> array[int]:
+        layout, shown, at = self.layout, array("i"), 0
+        for opening in layout.openings:
+            if opening >= at and layout.order[opening] in self._folds:
+                shown.extend(layout.order[at : opening + 1])
+                at = opening + layout.size[layout.order[opening]]
+        shown.extend(layout.order[at:])
+        return shown
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(at, slice):
+            return tuple(map(self._row, self.nodes[at]))
+        return self._row(self.nodes[at])
+
+    def is_fold(self, node: int) -> bool:
+        """Whether a branch is folded at this node."""
+        return node in self._folds
+
+    def _row(self, node: int) -> Row:
+        layout = self.layout
+        lane = layout.lane[node]
+        through = tuple(range(lane))
+        if node in self._folds:
+            return Row(node, lane, "fold", True, layout.size[node], layout.branches(node), through)
+        return Row(node, lane, "node", layout.opens(node), 0, 0, through)
 
 
 def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection[int] = ()) -> Layout:
@@ -94,31 +134,34 @@ def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection
     links, walk, cut = _parents_first(parents)
     size = _sizes(links, walk)
     heavy = _heavy_children(links, size, pinned, aside)
-    row_of, lane = array("i", bytes(4 * count)), array("i", bytes(4 * count))
-    free = array("i", bytes(4 * count))  # the next row for a light child
+    # Lists while they are filled: an array makes a number anew each time it is read.
+    order, row_of, lane, free = [0] * count, [0] * count, [0] * count, [0] * count
+    openings: list[int] = []
     top = 0
     for node in walk:
         above = links[node]
         if above < 0:
-            row, here = top, 0
+            row = top
             top += size[node]
         elif heavy[above] == node:
-            row, here = row_of[above] + size[above] - size[node], lane[above]
+            row = row_of[above] + size[above] - size[node]
+            lane[node] = lane[above]
         else:
-            row, here = free[above], lane[above] + 1
-            free[above] += size[node]
-        row_of[node], lane[node], free[node] = row, here, row + 1
-    order = array("i", bytes(4 * count))
-    for node, row in enumerate(row_of):
-        order[row] = node
-    return Layout(links, order, row_of, lane, size, _opened(links, order, lane), cut)
+            row = free[above]
+            free[above] = row + size[node]
+            lane[node] = lane[above] + 1
+            openings.append(row)
+        row_of[node], order[row], free[node] = row, node, row + 1
+    openings.sort()
+    ints = partial(array, "i")
+    return Layout(ints(links), ints(order), ints(row_of), ints(lane), ints(size), ints(openings), cut)
 
 
-def _parents_first(parents: Sequence[int]) -> tuple[array[int], Sequence[int], tuple[int, ...]]:
+def _parents_first(parents: Sequence[int]) -> tuple[list[int], Sequence[int], tuple[int, ...]]:
     """The links without cycles, an order in which a parent comes before its children, siblings by number, and
     the nodes whose link was cut."""
-    links = array("i", [parent if parent >= 0 else ROOT for parent in parents])
-    if all(parent < node for node, parent in enumerate(links)):
+    links = list(parents) if min(parents, default=ROOT) >= ROOT else [max(parent, ROOT) for parent in parents]
+    if all(map(lt, links, range(len(links)))):
         return links, range(len(links)), ()
     children: list[list[int] | None] = [None] * len(links)
     walk = [node for node, parent in enumerate(links) if parent < 0]
@@ -166,8 +209,8 @@ def _lowest_on_cycle(links: Sequence[int], node: int) -> int:
     return min(cycle)
 
 
-def _sizes(links: Sequence[int], walk: Sequence[int]) -> array[int]:
-    size = array("i", [1]) * len(links)
+def _sizes(links: Sequence[int], walk: Sequence[int]) -> list[int]:
+    size = [1] * len(links)
     for node in reversed(walk):
         above = links[node]
         if above >= 0:
@@ -175,13 +218,11 @@ def _sizes(links: Sequence[int], walk: Sequence[int]) -> array[int]:
     return size
 
 
-def _heavy_children(
-    links: Sequence[int], size: Sequence[int], pinned: int | None, aside: Collection[int]
-) -> array[int]:
+def _heavy_children(links: Sequence[int], size: Sequence[int], pinned: int | None, aside: Collection[int]) -> list[int]:
     """The child of each node that goes on in its lane: the newest of the largest, or the one on the pinned line."""
-    heavy = array("i", [ROOT]) * len(links)
+    heavy = [ROOT] * len(links)
     for node, above in enumerate(links):
-        if above >= 0 and node not in aside:
+        if above >= 0 and not (aside and node in aside):
             so_far = heavy[above]
             if so_far < 0 or size[node] >= size[so_far]:
                 heavy[above] = node
@@ -190,16 +231,6 @@ def _heavy_children(
             heavy[links[pinned]] = pinned
         pinned = links[pinned]
     return heavy
-
-
-def _opened(links: Sequence[int], order: Sequence[int], lane: Sequence[int]) -> array[int]:
-    total = 0
-    opened = array("i", [0])
-    for node in order:
-        above = links[node]
-        total += above >= 0 and lane[node] > lane[above]
-        opened.append(total)
-    return opened
 
 
 def picture(layout: Layout, labels: Sequence[str], folded: Collection[int] = ()) -> str:

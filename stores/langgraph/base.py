@@ -23,7 +23,18 @@ from stores.langgraph.steps import Memory, Steps, read_cards
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
 from stores.langgraph.thread import ThreadReading
 from stores.langgraph.write import Forking, read_ahead
-from stores.model import Capability, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo
+from stores.model import (
+    Addresses,
+    Capability,
+    Change,
+    Checkpoint,
+    Header,
+    NewCheckpoint,
+    Page,
+    Ref,
+    StoreInfo,
+    ThreadInfo,
+)
 
 T = TypeVar("T")
 
@@ -40,7 +51,7 @@ class LangGraphBase(ABC):
         self._read_only = read_only
         self._lock = threading.RLock()
         self._memory = Memory()
-        self._skeletons: OrderedDict[str, tuple[tuple[int, str | None], Skeleton]] = OrderedDict()
+        self._skeletons: OrderedDict[str, tuple[object, Skeleton]] = OrderedDict()
         self._decoder = Decoder()
         self._seal, self._key_problem = _seal(os.environ.get(KEY_VARIABLE))
 
@@ -102,6 +113,31 @@ class LangGraphBase(ABC):
 
         return self._ask(question)
 
+    def addresses(self, thread: str) -> Addresses:
+        """As `stores.protocol.TellsAddresses`."""
+
+        def question(tables: Tables) -> Addresses:
+            reading = self._thread(tables, thread)
+            assert reading.skeleton is not None
+            return reading.skeleton.addresses(thread)
+
+        return self._ask(question)
+
+    def headers_at(self, thread: str, refs: Sequence[Ref]) -> Sequence[Header]:
+        """As `stores.protocol.TellsAddresses`."""
+
+        def question(tables: Tables) -> Sequence[Header]:
+            reading = self._thread(tables, thread)
+            assert reading.skeleton is not None
+            keys = [key for key in (Key(ref.id, ref.ns) for ref in refs) if key in reading.skeleton]
+            reading.steps.prepare(keys)
+            return [reading.header(key) for key in keys]
+
+        try:
+            return self._ask(question)
+        except NotFound:
+            return ()
+
     def head(self, thread: str, ns: str = "") -> Ref:
         """The newest id, as the savers look it up. Raises NotFound."""
 
@@ -124,6 +160,22 @@ class LangGraphBase(ABC):
             return reading.checkpoint(Key(ref.id, ref.ns), self._decoder)
 
         return self._ask(question)
+
+    def needed(self, ref: Ref) -> tuple[Ref, ...]:
+        """As `stores.keeping.TellsNeeds.needed`."""
+
+        def question(tables: Tables) -> tuple[Ref, ...]:
+            reading = self._thread(tables, ref.thread)
+            key = Key(ref.id, ref.ns)
+            if reading.skeleton is None or key not in reading.skeleton:
+                raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
+            return tuple(Ref(ref.thread, one.ns, one.id) for one in reading.needed(key))
+
+        return self._ask(question)
+
+    def room(self, thread: str, kept: Collection[Ref]) -> Room:
+        """As `stores.keeping.TellsRoom.room`."""
+        return self._ask(lambda tables: tables.room(thread, [Key(ref.id, ref.ns) for ref in kept]))
 
     # --- writing
 
@@ -161,38 +213,27 @@ class LangGraphBase(ABC):
                 newest = forking.to_thread(thread, keep_results=keep_results)
                 head = forking.edit(thread, changes, meta or {}, newest) if changes else forking.base
         return self._ask(lambda tables: self._thread(tables, thread).header(head))
-    def needed(self, ref: Ref) -> tuple[Ref, ...]:
-        """As `stores.keeping.TellsNeeds.needed`."""
-
-        def question(tables: Tables) -> tuple[Ref, ...]:
-            reading = self._thread(tables, ref.thread)
-            key = Key(ref.id, ref.ns)
-            if reading.skeleton is None or key not in reading.skeleton:
-                raise NotFound(f"no checkpoint {ref.id} in thread {ref.thread!r}")
-            return tuple(Ref(ref.thread, one.ns, one.id) for one in reading.needed(key))
-
-        return self._ask(question)
-
-    def room(self, thread: str, kept: Collection[Ref]) -> Room:
-        """As `stores.keeping.TellsRoom.room`."""
-        return self._ask(lambda tables: tables.room(thread, [Key(ref.id, ref.ns) for ref in kept]))
-
 
     # --- what is kept between calls
 
     def _thread(self, tables: Tables, thread: str) -> ThreadReading:
-        stamp = tables.count(thread)
-        if stamp[0] == 0:
+        return ThreadReading(Steps(tables, thread, self._memory, self._skeleton(tables, thread)))
+
+    def _skeleton(self, tables: Tables, thread: str) -> Skeleton:
+        """What is kept, where nothing was stored since: the moment tells it of the store, counting of the thread.
+
+        Raises NotFound for an empty one."""
+        moment, (then, known) = tables.moment(), self._skeletons.get(thread, (None, None))
+        if known is None or ((moment is None or then != moment) and tables.count(thread) != known.stamp):
+            known = tables.skeleton(thread)
+        if not len(known):
             raise NotFound(f"no thread {thread!r} in {self._name}")
-        known = self._skeletons.get(thread)
-        if known is None or known[0] != stamp:
-            known = stamp, tables.skeleton(thread)
-            with self._lock:  # a database answers several threads of the program at once
-                self._skeletons[thread] = known
-                self._skeletons.move_to_end(thread)
-                while len(self._skeletons) > _KEPT_THREADS:
-                    self._skeletons.popitem(last=False)
-        return ThreadReading(Steps(tables, thread, self._memory, known[1]))
+        with self._lock:  # a database answers several threads of the program at once
+            self._skeletons[thread] = moment, known
+            self._skeletons.move_to_end(thread)
+            while len(self._skeletons) > _KEPT_THREADS:
+                self._skeletons.popitem(last=False)
+        return known
 
 
 def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:

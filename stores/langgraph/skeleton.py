@@ -61,6 +61,11 @@ class Skeleton:
     def __len__(self) -> int:
         return sum(len(column.ids) for column in self.columns.values())
 
+    @property
+    def stamp(self) -> tuple[int, str | None]:
+        """As `stores.langgraph.tables.Tables.count` tells it."""
+        return len(self), max((key.id for key in self.heads.values()), default=None)
+
     def has_child(self, key: Key) -> bool:
         """Whether others went on from a checkpoint, whether or not its own row is there."""
         return key.id in self._named.get(key.ns, ())

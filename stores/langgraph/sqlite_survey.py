@@ -13,8 +13,8 @@ from stores.langgraph.notices import checkpoints, sealed_notice
 from stores.langgraph.rows import as_bytes, read_metadata
 from stores.langgraph.sqlite_tables import SqliteTables
 
-# Above this many rows the questions that visit every one of them are not asked: each reads up to as many pages.
-_MANY: Final = 50_000
+# Rows of a table that are looked at, the newest: of a file that has more, the sentences say "at least".
+_LOOKED_AT: Final = 2_000
 _NEWEST: Final = 50
 
 
@@ -23,9 +23,7 @@ def survey(tables: SqliteTables, key_problem: str | None) -> tuple[str, ...]:
     found = [*_by_columns(tables), *_encryption(tables, key_problem)]
     if tables.progress() == 0:
         found.append("There are no checkpoints in it.")
-    elif tables.progress() <= _MANY:
-        found += _by_rows(tables)
-    return tuple(found)
+    return (*found, *_by_rows(tables))
 
 
 def _by_columns(tables: SqliteTables) -> Iterator[str]:
@@ -50,24 +48,26 @@ def _encryption(tables: SqliteTables, key_problem: str | None) -> Iterator[str]:
 
 
 def _by_rows(tables: SqliteTables) -> Iterator[str]:
-    nameless = _count(tables, f"SELECT count(*) FROM checkpoints WHERE NOT ({tables.addressed})")
+    """One walk over the rows for all that each of them tells alone."""
+    closed = (
+        f"checkpoint IS NULL OR {tables.type} IS NULL OR "
+        f"({tables.type} NOT IN ('msgpack', 'json') AND {tables.type} NOT LIKE '%+%')"
+    )
+    orphaned = (
+        f"{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM checkpoints AS one WHERE "
+        f"one.thread_id = child.thread_id AND {_same(tables, 'one', 'child')} "
+        f"AND one.{tables.id} = child.{tables.parent})"
+    )
+    counts = ", ".join(f"sum({what})" for what in (f"NOT ({tables.addressed})", f"({closed})", f"({orphaned})"))
+    question = f"SELECT {counts} FROM checkpoints AS child WHERE {_newest('checkpoints')}"
+    nameless, unread, orphans = (count or 0 for count in tables.db.execute(question).fetchone())
+    least = "At least " if tables.progress() > _LOOKED_AT else ""
     if nameless:
-        yield f"{checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
-    closed = _count(
-        tables,
-        f"SELECT count(*) FROM checkpoints WHERE checkpoint IS NULL OR {tables.type} IS NULL OR "
-        f"({tables.type} NOT IN ('msgpack', 'json') AND {tables.type} NOT LIKE '%+%')",
-    )
-    if closed:
-        yield f"{checkpoints(closed, 'is', 'are')} stored in a way that cannot be read."
-    orphans = _count(
-        tables,
-        f"SELECT count(*) FROM checkpoints AS child WHERE child.{tables.parent} <> '' AND NOT EXISTS (SELECT 1 FROM "
-        f"checkpoints AS one WHERE one.thread_id = child.thread_id AND {_same(tables, 'one', 'child')} "
-        f"AND one.{tables.id} = child.{tables.parent})",
-    )
+        yield f"{least}{checkpoints(nameless, 'has', 'have')} no text for an address and cannot be shown."
+    if unread:
+        yield f"{least}{checkpoints(unread, 'is', 'are')} stored in a way that cannot be read."
     if orphans:
-        yield f"{checkpoints(orphans, 'names', 'name')} a parent that is not in the file."
+        yield f"{least}{checkpoints(orphans, 'names', 'name')} a parent that is not in the file."
     circling = sum(_circling(tables))
     if circling:
         yield f"The parents of {circling} checkpoint{'' if circling == 1 else 's'} go round in a circle."
@@ -76,27 +76,31 @@ def _by_rows(tables: SqliteTables) -> Iterator[str]:
         yield f"There are writes for {which} not in the file: deleted, or yet to be saved."
 
 
+def _newest(table: str) -> str:
+    return f"rowid > (SELECT max(rowid) FROM {table}) - {_LOOKED_AT}"
+
+
 def _circling(tables: SqliteTables) -> Iterator[int]:
     """How many checkpoints of each thread lie on a circle; every circle goes up by id somewhere."""
-    question = f"SELECT DISTINCT thread_id FROM checkpoints WHERE {tables.parent} >= {tables.id} AND {tables.addressed}"
-    for (thread,) in tables.db.execute(question).fetchall():
+    question = (
+        f"SELECT thread_id FROM checkpoints WHERE {_newest('checkpoints')} AND {tables.parent} >= {tables.id} "
+        f"AND {tables.addressed}"
+    )
+    for thread in {thread for (thread,) in tables.db.execute(question)}:
         yield len(tables.skeleton(thread).circling)
 
 
 def _late(tables: SqliteTables) -> int:
-    if not tables.has_writes or _count(tables, "SELECT max(rowid) FROM writes") > _MANY:
+    if not tables.has_writes:
         return 0
-    return _count(
-        tables,
-        f"SELECT count(*) FROM (SELECT DISTINCT thread_id, {tables.ns}, {tables.id} FROM writes AS late WHERE NOT "
-        f"EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = late.thread_id AND "
-        f"{_same(tables, 'one', 'late')} AND one.{tables.id} = late.{tables.id}))",
+    question = (
+        f"SELECT count(*) FROM (SELECT DISTINCT thread_id, {tables.ns}, {tables.id} FROM writes AS late "
+        f"WHERE {_newest('writes')} AND NOT EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = "
+        f"late.thread_id AND {_same(tables, 'one', 'late')} AND one.{tables.id} = late.{tables.id}))"
     )
+    found: int = tables.db.execute(question).fetchone()[0]
+    return found
 
 
 def _same(tables: SqliteTables, one: str, other: str) -> str:
     return f"{one}.{tables.ns} = {other}.{tables.ns}" if not tables.ns.startswith("'") else "1"
-
-
-def _count(tables: SqliteTables, question: str) -> int:
-    return tables.db.execute(question).fetchone()[0] or 0

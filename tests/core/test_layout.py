@@ -244,7 +244,7 @@ def test_every_line_that_passes_goes_on_below(forest: tuple[list[int], int | Non
     """A lane left of a row has a node above it and one below it that belong to the same line."""
     parents, pinned = forest
     layout = lay_out(parents, pinned)
-    rows: tuple[Row, ...] = layout.rows()
+    rows: tuple[Row, ...] = tuple(layout.rows())
     for at, row in enumerate(rows):
         for lane in row.through:
             assert any(above.lane == lane for above in rows[:at])

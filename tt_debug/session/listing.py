@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stores.model import Capability, Header, Page, Ref, ThreadInfo
-from stores.protocol import Store, TellsCopies
+from stores.model import Addresses, Capability, Header, Page, Ref, ThreadInfo
+from stores.protocol import Store, TellsAddresses, TellsCopies
 from tt_debug.session import owners
+from tt_debug.session.headers import TOGETHER, Read, Strand
 from tt_debug.session.thread_view import ThreadView
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
 
     Pages grow, as a store may have to look at every thread to find where one begins.
     """
-    copies = store.copies() if isinstance(store, TellsCopies) else {}
-    forks = {**copies, **journal.forks()}
+    forks = {**_copies(store), **journal.forks()}
     after: str | None = None
     limit = PAGE
     while True:
@@ -53,6 +53,10 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         if page.next is None:
             return
         after = page.next
+
+
+def _copies(store: Store) -> Mapping[str, Ref]:
+    return store.copies() if isinstance(store, TellsCopies) else {}
 
 
 def out_of_sight(journal: Journal) -> dict[str, tuple[str, str]]:
@@ -147,45 +151,94 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
 
 def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | None = None) -> ThreadView:
     """The thread with its family; what was read of it when ``on_page`` stops the reading. Raises NotFound."""
-    family: list[list[Header]] = []
+    family: list[Sequence[Header] | Strand] = []
     copies = store.info.kind.startswith("langgraph")
 
     def view(*, complete: bool = False) -> ThreadView:
-        head = root_head(store, thread, family[0][::-1])
-        return ThreadView(thread, head, [part[::-1] for part in family], copies, complete=complete)
+        with _uncollected():
+            strands = [each if isinstance(each, Strand) else Strand.of(each[::-1]) for each in family]
+            if copies:
+                strands = _told_apart(strands, read_headers)
+            head = root_head(store, thread, strands[0].refs)
+            return ThreadView(thread, head, strands, copies, complete=complete, read=read_headers)
 
     def goes_on() -> bool:
-        return on_page is None or on_page(Progress(sum(map(len, family)), view))
+        count = sum(len(each.refs if isinstance(each, Strand) else each) for each in family)
+        return on_page is None or on_page(Progress(count, view))
+
+    def read_headers(refs: Sequence[Ref]) -> list[Header]:
+        return [owners.header_now(store, header) for header in _headers_at(store, refs)]
 
     def read(name: str) -> bool:
-        family.append([])
+        if isinstance(store, TellsAddresses):
+            with _uncollected():
+                family.append(_by_address(store.addresses(name), read_headers))
+            return True
+        headers: list[Header] = []
+        family.append(headers)
         for page in _pages(store, name):
-            family[-1].extend(owners.header_now(store, header) for header in page.items)
+            headers.extend(owners.header_now(store, header) for header in page.items)
             if page.next is not None and not goes_on():
                 return False
         return True
 
-    complete = read(thread) and all(
-        goes_on() and read(name) for name in _family(thread, _related(store, journal, thread))
-    )
+    complete = read(thread) and all(goes_on() and read(name) for name in _related(store, journal, thread))
     return view(complete=complete)
 
 
-def _related(store: Store, journal: Journal, thread: str) -> list[ThreadInfo]:
+def _by_address(found: Addresses, read: Read) -> Strand:
+    """A thread whose headers are read when they are looked at; those of subgraphs now, as what called one stands in
+    it alone."""
+    inner = [ref for ref in found.refs if ref.ns]
+    known = (header for at in range(0, len(inner), TOGETHER) for header in read(inner[at : at + TOGETHER]))
+    return Strand(found.refs, found.parents, found.missing, {header.ref: header for header in known})
+
+
+def _headers_at(store: Store, refs: Sequence[Ref]) -> Iterator[Header]:
+    if isinstance(store, TellsAddresses):
+        threads: dict[str, list[Ref]] = {}
+        for ref in refs:
+            threads.setdefault(ref.thread, []).append(ref)
+        with _uncollected():
+            for thread, own in threads.items():
+                yield from store.headers_at(thread, own)
+
+
+def _told_apart(family: Sequence[Strand], read: Read) -> list[Strand]:
+    """With the headers of what may be an edited copy under the id of its original, and of that: in each namespace the
+    last checkpoint that a thread has in common with one before it."""
+    firsts: dict[tuple[str, str], Ref] = {}
+    found: list[Ref] = []
+    for strand in family if len(family) > 1 else ():
+        last: dict[str, Ref] = {}
+        for ref in strand.refs:
+            if firsts.setdefault((ref.ns, ref.id), ref) is not ref:
+                last[ref.ns] = ref
+        found += [each for ref in last.values() for each in (ref, firsts[ref.ns, ref.id])]
+    known: dict[str, dict[Ref, Header]] = {}
+    for header in read(found) if found else ():
+        known.setdefault(header.ref.thread, {})[header.ref] = header
+    return [replace(each, known={**known.get(each.refs[0].thread, {}), **each.known}) for each in family]
+
+
+def _related(store: Store, journal: Journal, thread: str) -> list[str]:
     """What may be drawn beside a thread. Forks that were taken back are not; whoever opens one sees it."""
+    forks = {**_copies(store), **journal.forks()}
+    if isinstance(store, TellsAddresses) and not forks:
+        return []
     every = list(every_thread(store, journal))
     shown = {info.thread for info in in_sight(iter(every), journal)}
-    return [info for info in every if info.thread in shown or info.thread == thread]
+    return _family(thread, [info for info in every if info.thread in shown or info.thread == thread])
 
 
-def root_head(store: Store, thread: str, headers: Sequence[Header]) -> Ref:
+def root_head(store: Store, thread: str, refs: Sequence[Ref]) -> Ref:
     """What the runtime would load; a thread with subgraph rows only has its newest row instead. A head that the store
-    names and does not have gives way to the newest."""
-    own = [header.ref for header in headers if not header.ref.ns]
-    if not own:
-        return headers[-1].ref
+    names and does not have gives way to the newest. ``refs`` are oldest first."""
+    newest = next((ref for ref in reversed(refs) if not ref.ns), None)
+    if newest is None:
+        return refs[-1]
     head = store.head(thread)
-    return head if head in own else own[-1]
+    return head if head == newest or head in refs else newest
 
 
 def _family(thread: str, threads: Sequence[ThreadInfo]) -> list[str]:

@@ -5,13 +5,16 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import Literal, overload
 
 from stores.model import Header, Ref
 from tt_debug.graph import enclosing
-from tt_debug.layout import Layout, Row, lay_out
+from tt_debug.layout import Layout, Row, Rows, lay_out
+from tt_debug.session.family import drawn_under, merged
+from tt_debug.session.headers import Headers, Read, Strand
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,54 +50,76 @@ class ThreadView:
     """
 
     def __init__(
-        self, thread: str, head: Ref, family: Sequence[Sequence[Header]], copies: bool, *, complete: bool = False
+        self,
+        thread: str,
+        head: Ref,
+        family: Sequence[Sequence[Header] | Strand],
+        copies: bool,
+        *,
+        complete: bool = False,
+        read: Read | None = None,
     ) -> None:
-        """``family`` holds each thread's headers oldest first, the opened thread's first. A parent that is not in a
-        ``complete`` one is missing, and its child's ``problem`` says so."""
+        """``family`` holds each thread oldest first, the opened one first. A parent that is not in a ``complete`` one
+        is missing, and its child's ``problem`` says so. ``read`` gets the headers that are not known yet."""
         self.thread = thread
         self.head = head
-        merged = _merge(family, copies)
-        self.headers: Mapping[Ref, Header] = _orphans_told(merged) if complete else merged
-        self._refs = tuple(self.headers)
-        self._index = {ref: at for at, ref in enumerate(self._refs)}
-        above = _callers(self.headers)
-        self._links = [self._index.get(ref, -1) if ref else -1 for ref in above]
-        self._aside = frozenset(at for at, ref in enumerate(above) if ref and ref.ns != self._refs[at].ns)
+        strands = [each if isinstance(each, Strand) else Strand.of(each) for each in family]
+        self._family = merged(strands, copies)
+        self._complete = complete
+        known = [header for strand in strands for header in strand.known.values()]
+        self.headers = Headers(self._family.places, known, self._finished, read)
+        """Of every checkpoint, oldest first."""
+        self._refs = self._family.refs
+        self._links, self._aside = drawn_under(self._family, self.headers)
         self._layouts: dict[int, Layout] = {}
         self._parents = self._layout(head).parents  # the same links with every cycle cut
-        self._children: list[list[int]] = [[] for _ in self._refs]
-        for at, parent in enumerate(self._parents):
-            if parent >= 0:
-                self._children[parent].append(at)
+
+    def _finished(self, header: Header) -> Header:
+        """A header with the parent that stands here, and with the absence of one as the ``problem``."""
+        above = self._family.parent(self._family.places[header.ref])
+        if above != header.parent:
+            header = replace(header, parent=above)
+        if not self._complete or header.problem or above is None or above in self._family.places:
+            return header
+        missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
+        return replace(header, problem=f"{missing} is not in the store")
 
     def __contains__(self, ref: Ref) -> bool:
-        return ref in self._index
+        return ref in self.headers
 
     def standing(self, ref: Ref) -> Ref | None:
         """``ref`` itself, or what stands here for the copy that it is; None when it is not of this family."""
-        if ref in self._index:
+        if ref in self.headers:
             return ref
         return next((each for each in self._refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
 
     def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
         """From the root to ``ref`` (default: the head), across threads and into subgraphs, oldest first."""
-        at = self._index.get(ref or self.head, -1)
+        at = self._family.places.get(ref or self.head, -1)
         found: list[Ref] = []
         while at >= 0:
             found.append(self._refs[at])
             at = self._parents[at]
         return tuple(reversed(found))
 
+    @cached_property
+    def _children(self) -> Mapping[int, Sequence[int]]:
+        found: dict[int, list[int]] = {}
+        for at, parent in enumerate(self._parents):
+            if parent >= 0:
+                found.setdefault(parent, []).append(at)
+        return found
+
     def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Oldest first; empty for an address that is not here."""
-        at = self._index.get(ref)
-        return () if at is None else tuple(self._refs[child] for child in self._children[at])
+        at = self._family.places.get(ref, -1)
+        return tuple(self._refs[child] for child in self._children.get(at, ()))
 
     def tip(self, ref: Ref) -> Ref:
         """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
-        layout, at = self._layout(self.head), self._index[ref]
+        layout, at = self._layout(self.head), self._family.places[ref]
         while True:
-            below = [c for c in self._children[at] if self._refs[c].ns == self._refs[at].ns]
+            below = [c for c in self._children.get(at, ()) if self._refs[c].ns == self._refs[at].ns]
             if not below:
                 return self._refs[at]
             at = max(below, key=lambda child: (layout.size[child], child))
@@ -104,43 +129,68 @@ class ThreadView:
         return tuple(
             ref
             for at, ref in enumerate(self._refs)
-            if not ref.ns and not any(not self._refs[child].ns for child in self._children[at])
+            if not ref.ns and not any(not self._refs[child].ns for child in self._children.get(at, ()))
         )
 
-    def rows(self, unfolded: frozenset[Ref] = frozenset(), trunk: Ref | None = None) -> tuple[GraphRow, ...]:
-        """Top to bottom, oldest first. ``trunk`` (default: the head) keeps lane 0; another branch is one row
-        unless its first checkpoint is in ``unfolded``."""
-        layout = self._layout(trunk or self.head)
-        branches = {at for at in range(len(self._refs)) if layout.opens(at)}
-        folded = branches - {self._index[ref] for ref in unfolded if ref in self._index}
-        line = (trunk or self.head).thread
-        return tuple(self._row(row, line) for row in layout.rows(folded))
+    def rows(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> Sequence[GraphRow]:
+        """Top to bottom, oldest first, each made when it is looked at. ``trunk`` (default: the head) keeps lane 0;
+        another branch is one row unless its first checkpoint is in ``unfolded``."""
+        return GraphRows(self, self.shape(unfolded, trunk), (trunk or self.head).thread)
+
+    def shape(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> Rows:
+        """The same in places of the family's order."""
+        layout, places = self._layout(trunk or self.head), self._family.places
+        opened = {places[ref] for ref in unfolded if ref in places}
+        return layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
 
     def _layout(self, trunk: Ref) -> Layout:
-        pinned = self._index.get(trunk, -1)
+        pinned = self._family.places.get(trunk, -1)
         if pinned not in self._layouts:
             self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None, self._aside)}
         return self._layouts[pinned]
 
-    def _row(self, row: Row, line: str) -> GraphRow:
+    def row(self, row: Row, line: str) -> GraphRow:
+        """One row, as a person sees it who stands on ``line``, a thread."""
         ref = self._refs[row.node]
-        header = self.headers[ref]
         titled = row.kind == "fold" or row.opens
-        status = self.headers[self.tip(ref)].status if row.kind == "fold" else header.status
-        title = self._title(header, line) if titled else ""
+        title = self.title(ref, line) if titled else ""
         kind: Literal["checkpoint", "fold"] = "fold" if row.kind == "fold" else "checkpoint"
+        status = self.headers[self.tip(ref) if row.kind == "fold" else ref].status
         call = titled and row.node in self._aside
         return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status, call)
 
-    def _title(self, header: Header, line: str) -> str:
-        """What a person who stands on ``line``, a thread, would call the branch that starts here."""
-        ref, parent = header.ref, header.parent
-        if self._index[ref] in self._aside:
-            caller = enclosing(header)
+    def title(self, ref: Ref, line: str) -> str:
+        """What a person who stands on ``line`` would call the branch that starts here; "" until that is known."""
+        at = self._family.places[ref]
+        if at in self._aside:
+            caller = enclosing(self.headers[ref])
             return call_name(ref.ns, caller.ns if caller is not None else "")
+        parent = self._family.parent(at)
         if ref.thread != line or (parent is not None and ref.thread != parent.thread):
             return ref.thread
-        return header.source if header.source not in ("loop", "step") else "branch"
+        source = self.headers[ref].source
+        return source if source not in ("loop", "step") else "branch"
+
+
+class GraphRows(Sequence[GraphRow]):
+    """The rows of a view."""
+
+    def __init__(self, view: ThreadView, rows: Rows, line: str) -> None:
+        self._view, self._rows, self._line = view, rows, line
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> GraphRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[GraphRow, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> GraphRow | tuple[GraphRow, ...]:
+        if isinstance(at, slice):
+            return tuple(self._view.row(row, self._line) for row in self._rows[at])
+        return self._view.row(self._rows[at], self._line)
 
 
 def call_name(ns: str, outer: str = "") -> str:
@@ -153,67 +203,6 @@ def call_name(ns: str, outer: str = "") -> str:
         else:
             names.append(part.partition(":")[0])
     return " / ".join(names)
-
-
-def _callers(headers: Mapping[Ref, Header]) -> list[Ref | None]:
-    """What each checkpoint is drawn under: its parent, or what called the subgraph whose call it begins."""
-    # A caller that a fork copied stands under its original's address.
-    stands = {(ref.ns, ref.id): ref for ref in headers} if any(ref.ns for ref in headers) else {}
-
-    def caller_of(header: Header) -> Ref | None:
-        noted = enclosing(header) if header.ref.ns else None
-        return noted if noted is None or noted in headers else stands.get((noted.ns, noted.id))
-
-    above: list[Ref | None] = []
-    for header in headers.values():
-        parent = headers.get(header.parent) if header.parent else None
-        caller = caller_of(header)
-        # The next call of a subgraph that keeps its state has the last row of the call before as its parent.
-        goes_on = parent is not None and parent.ref.ns == header.ref.ns and caller_of(parent) in (caller, None)
-        above.append(header.parent if goes_on or caller is None else caller)
-    return above
-
-
-def _merge(family: Sequence[Sequence[Header]], copies: bool) -> dict[Ref, Header]:
-    """Every checkpoint once, parents pointing at the one that stands, oldest first."""
-    originals: dict[tuple[str, str], Header] = {}
-    kept: list[Header] = []
-    for headers in family:
-        newest = next((header.ref for header in reversed(headers) if not header.ref.ns), None)
-        for header in headers:
-            original = originals.setdefault((header.ref.ns, header.ref.id), header)
-            if original is header or not copies:
-                kept.append(header)
-            elif header.ref == newest or header.created != original.created:
-                kept.append(replace(header, parent=original.ref))
-    stands = {key: header.ref for key, header in originals.items()}
-    present = {header.ref for header in kept}
-    linked = [_linked(header, stands if copies else {}, present) for header in kept]
-    return {header.ref: header for header in _by_age(linked)}
-
-
-def _linked(header: Header, stands: Mapping[tuple[str, str], Ref], present: set[Ref]) -> Header:
-    """The header with its parent resolved: through copies, and from a subgraph's first row to what enclosed it."""
-    parent = header.parent or enclosing(header)
-    if parent is not None:
-        if parent not in present:
-            parent = stands.get((parent.ns, parent.id), parent)
-        if parent != header.parent:
-            return replace(header, parent=parent)
-    return header
-
-
-def _orphans_told(headers: Mapping[Ref, Header]) -> dict[Ref, Header]:
-    """With the absence of a parent as the ``problem``, where there is no other."""
-
-    def told(header: Header) -> Header:
-        above = header.parent
-        if header.problem or above is None or above in headers:
-            return header
-        missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
-        return replace(header, problem=f"{missing} is not in the store")
-
-    return {ref: told(header) for ref, header in headers.items()}
 
 
 def parents_first(headers: Iterable[Header]) -> list[Header]:
@@ -235,8 +224,3 @@ def _unlisted_line(header: Header, present: Mapping[Ref, Header], done: Mapping[
         chain[row.ref] = row
         row = present.get(row.parent) if row.parent else None
     return list(chain.values())
-
-
-def _by_age(headers: Iterable[Header]) -> list[Header]:
-    """Oldest first; rows of one thread with equal or unknown times keep their order."""
-    return sorted(headers, key=lambda header: (header.created is None, header.created and header.created.timestamp()))

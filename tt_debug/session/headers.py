@@ -1,0 +1,131 @@
+"""The headers of a family of threads, read when they are looked at.
+
+Owns what is known of each checkpoint so far; how one is read is told by whoever opened the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from dataclasses import dataclass, replace
+from threading import RLock
+from typing import Final
+
+from stores import ids
+from stores.model import Header, Ref
+
+AROUND: Final = 100
+"""Read on either side of a checkpoint that is asked for: who wants one, wants its neighbours next."""
+TOGETHER: Final = 2_000
+"""Read at once by who wants them all."""
+
+Read = Callable[[Sequence[Ref]], Sequence[Header]]
+"""The headers at these addresses, in any order; those that are gone are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """One thread, oldest first, as far as it was read: ``known`` are the headers that were.
+
+    ``parents`` and ``missing`` are as in `stores.model.Addresses`.
+    """
+
+    refs: Sequence[Ref]
+    parents: Sequence[int]
+    missing: Mapping[int, Ref]
+    known: Mapping[Ref, Header]
+
+    @classmethod
+    def of(cls, headers: Sequence[Header]) -> Strand:
+        """One whose headers are all known."""
+        known = {header.ref: header for header in headers}
+        places = {ref: at for at, ref in enumerate(known)}
+        above = [header.parent for header in known.values()]
+        parents = [-1 if parent is None else places.get(parent, -1) for parent in above]
+        missing = {at: ref for at, ref in enumerate(above) if ref is not None and parents[at] < 0}
+        return cls(tuple(known), parents, missing, known)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every header is known."""
+        return len(self.known) == len(self.refs)
+
+    def parent(self, at: int) -> Ref | None:
+        """The parent of the checkpoint at a place, whether or not it is there."""
+        above = self.parents[at]
+        return self.refs[above] if above >= 0 else self.missing.get(at)
+
+
+class Headers(Mapping[Ref, Header]):
+    """In the order of the family. One that is not known is read when it is asked for, with those around it.
+
+    Thread-safe. ``finished`` says what there is to say of a header from its place in the family.
+    """
+
+    def __init__(
+        self,
+        places: Mapping[Ref, int],
+        known: Iterable[Header],
+        finished: Callable[[Header], Header],
+        read: Read | None = None,
+    ) -> None:
+        """``places`` is where each stands in that order."""
+        self._refs = tuple(places)
+        self._places = places
+        self._finished = finished
+        self._read = read
+        self._lock = RLock()
+        self._known = {header.ref: finished(header) for header in known if header.ref in places}
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    def __iter__(self) -> Iterator[Ref]:
+        return iter(self._refs)
+
+    def __contains__(self, ref: object) -> bool:
+        return ref in self._places
+
+    def __getitem__(self, ref: Ref) -> Header:
+        found = self._known.get(ref)
+        if found is None:
+            at = self._places[ref]
+            self.learn(self._refs[max(0, at - AROUND) : at + AROUND])
+            found = self._known[ref]
+        return found
+
+    def values(self) -> ValuesView[Header]:
+        """All of them, read now."""
+        self.learn(self._refs)
+        return super().values()
+
+    def items(self) -> ItemsView[Ref, Header]:
+        """All of them, read now."""
+        self.learn(self._refs)
+        return super().items()
+
+    def learn(self, refs: Iterable[Ref]) -> None:
+        """Read those of these that are not known yet."""
+        with self._lock:
+            wanted = [ref for ref in refs if ref not in self._known]
+            for start in range(0, len(wanted), TOGETHER):
+                part = wanted[start : start + TOGETHER]
+                found = {header.ref: header for header in self._read(part)} if self._read is not None else {}
+                for ref in part:
+                    self._known[ref] = self._finished(found.get(ref) or _gone(ref))
+
+    def knows(self, ref: Ref) -> bool:
+        """Whether it was read."""
+        return ref in self._known
+
+    def glimpse(self, ref: Ref) -> Header:
+        """What is known of it without reading anything."""
+        return self._known.get(ref) or self._finished(by_address(ref))
+
+
+def by_address(ref: Ref) -> Header:
+    """What an address alone tells, in a store whose ids have the time and the step in them."""
+    return Header(ref, None, ids.step_of(ref.id), "", ids.time_of(ref.id), status="", read=False)
+
+
+def _gone(ref: Ref) -> Header:
+    return replace(by_address(ref), read=True, source="unknown", problem="it is no longer in the store")
