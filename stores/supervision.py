@@ -162,6 +162,14 @@ class Supervised(Protocol):
         """One transaction: the run goes on by another definition from now on, and ``moved`` is its thread's head."""
         ...
 
+    def copied_from(self) -> str | None:
+        """The path of the store that this one is a copy of, whose runs may be run there too; None where it is none."""
+        ...
+
+    def settle(self) -> None:
+        """Somebody has agreed that runs are run in this copy from now on."""
+        ...
+
     def definitions_of(self, workflow_id: str) -> tuple[str, ...]:
         """The hashes of a workflow's definitions, the newest first."""
         ...

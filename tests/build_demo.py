@@ -72,6 +72,7 @@ def pack(path: Path, target: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'definitions'").fetchone():
             db.execute("UPDATE definitions SET origin = NULL")
+            db.execute("DELETE FROM meta WHERE key = 'place'")
         db.execute("PRAGMA journal_mode=DELETE")
         db.execute("VACUUM")
     target.write_bytes(zstandard.ZstdCompressor(level=19).compress(path.read_bytes()))

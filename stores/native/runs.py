@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from stores.errors import Conflict, LeaseLost, NotFound, StoreError
-from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.model import Header, NewCheckpoint, Ref, StoreInfo, Value
 from stores.native import steps as step_rows
 from stores.native.breakpoints import NativeBreakpoints, record_hit
 from stores.native.business import execute_statements
@@ -20,6 +20,7 @@ from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
+from stores.native.place import keep_place
 from stores.native.rows import BUSINESS_ID, header_at, insert_checkpoint, to_micros
 from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
@@ -34,6 +35,11 @@ _ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
     """The `stores.protocol.RunStore` part of a native store; see there for what each method promises."""
 
+    @property
+    def info(self) -> StoreInfo:
+        """Whose store it is says so."""
+        raise NotImplementedError
+
     def create_run(self, run: Run, first: NewCheckpoint | None = None) -> Run:
         """Insert it as pending; raises Conflict for a thread that is busy, or exists where ``first`` would make it."""
         with self._writing() as db:
@@ -43,6 +49,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             if head is None:
                 raise NotFound(f"no thread {run.thread!r} to run", hint="List the threads with `tt-debug threads`.")
             _insert_run(db, run, head[0])
+            keep_place(db, self.info.path)
             point("native.run-created")
             return run_at(db, run.run_id)
 

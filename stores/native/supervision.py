@@ -17,6 +17,7 @@ from stores.native.database import Database
 from stores.native.event_rows import event_of, log
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
+from stores.native.place import copied_from, keep_place
 from stores.native.rows import ASKED, EPOCH, insert_checkpoint, to_text
 from stores.native.run_rows import run_at
 from stores.native.runs import NativeRuns, check_head, fenced, move, refused
@@ -160,6 +161,18 @@ class NativeSupervision(NativeRuns):
             )
             point("native.rebound")
             return header
+
+    @rereading
+    def copied_from(self) -> str | None:
+        """Where the runs of the file were run before."""
+        with self._reading() as db:
+            return copied_from(db, self.info.path)
+
+    def settle(self) -> None:
+        """The file that this is now."""
+        with self._writing() as db:
+            keep_place(db, self.info.path, anew=True)
+            point("native.settled")
 
     def definitions_of(self, workflow_id: str) -> tuple[str, ...]:
         """The newest first."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +22,7 @@ from tt_debug.engine.ownership import lock_path
 from tt_debug.engine.recovery import ALERT_AFTER, HOLD_AFTER
 from tt_debug.errors import UsageError
 from tt_debug.session.operating import Operations, needs_attention
+from tt_debug.session.plans import RunRequest
 from tt_debug.session.session import Session
 
 HUMAN = {"id": "ask", "type": "human_task", "prompt": "Go?", "due": "1h", "next": None}
@@ -254,3 +257,26 @@ def test_a_store_opened_for_looking_is_left_as_it_is(on: Bench) -> None:
     ):
         with pytest.raises(ReadOnly):
             write()
+
+
+def test_nobody_goes_on_unasked_with_the_runs_of_a_copied_store(on: Bench, tmp_path: Path) -> None:
+    crash(on)
+    on.start({}, "u")
+    store = on.folder / "copy.sqlite"
+    with closing(sqlite3.connect(store)) as copy, closing(sqlite3.connect(on.folder / "store.sqlite")) as original:
+        original.backup(copy)
+    with closing(Session.open(str(store))) as session:
+        (swept,) = session.operations.sweep("auto", ignore)
+        assert "copied store" in str(swept.error)
+        assert f"{on.folder / 'store.sqlite'}, which is there" in str(swept.error)
+        with pytest.raises(Conflict, match="copied store"):
+            session.operations.run_on(on.store.run("run-u"), ignore)
+        plan = session.plan(RunRequest("resume", ref=session.resolve("u")))
+        assert plan.notes[0].startswith("copied store: ")
+        assert session.execute(plan, ignore).status == "done"
+        # Somebody has agreed: from now on it is a store of its own.
+        assert session.plan(RunRequest("resume", ref=session.resolve("t"))).notes == ()
+        (swept,) = session.operations.sweep("auto", ignore)
+        assert (swept.error, swept.result and swept.result.status) == (None, "done")
+    assert on.store.run("run-u").status == RunStatus.PENDING
+    assert on.store.copied_from() is None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
@@ -182,6 +183,9 @@ class Operations:
     def run_on(self, run: Run, on_event: OnEvent) -> RunResult:
         """Run a run that nobody works on, in a child process, to its end. Raises Conflict when somebody does."""
         self._check_writable("run")
+        copied = copied_note(self._store)
+        if copied is not None:
+            raise Conflict(copied, hint="run or resume one of its threads yourself: that asks, and settles it")
         from tt_debug.engine.worker import WorkflowJob, run_workflow
 
         store = self._store
@@ -262,6 +266,17 @@ class Operations:
     def _check_writable(self, what: str) -> None:
         if self._any_store.info.read_only:
             raise ReadOnly(f"{what} writes, and {self._any_store.info.url} is open for reading only")
+
+
+def copied_note(store: RunStore) -> str | None:
+    """What has to be agreed to before code is run in a copied store; None where it is none."""
+    original = store.copied_from()
+    if original is None:
+        return None
+    still = "is there" if Path(original).exists() else "is not there any more"
+    return (
+        f"copied store: its runs were run in {original}, which {still}; what they do outside may be done there as well"
+    )
 
 
 def _among(run: Run, threads: Sequence[str]) -> bool:

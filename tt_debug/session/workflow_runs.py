@@ -23,7 +23,7 @@ from tt_debug.engine.plan import NoWayOn, calls, ends, limits, next_node, upcomi
 from tt_debug.engine.until import parse_until
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
-from tt_debug.session import asking, forking, heads, recorded, replays, starting
+from tt_debug.session import asking, forking, heads, operating, recorded, replays, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
@@ -46,6 +46,12 @@ class _Start:
 
 def plan(store: RunStore, journal: Journal, request: RunRequest, given: Path | None) -> RunPlan:
     """Raises DefinitionChanged when ``given`` differs from the definition the thread was started with."""
+    planned = _plan_of(store, journal, request, given)
+    copied = operating.copied_note(store) if planned.ended is None and planned.request.mode in (None, "live") else None
+    return planned if copied is None else replace(planned, notes=(copied, *planned.notes))
+
+
+def _plan_of(store: RunStore, journal: Journal, request: RunRequest, given: Path | None) -> RunPlan:
     if request.action == "run":
         if given is None:
             raise UsageError("a new thread needs a workflow to run", hint="give --workflow FILE")
@@ -81,6 +87,8 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
     request = plan.request
     if request.action == "replay" and request.mode != "live":
         return replays.execute(store, journal, plan, on_event)
+    if store.copied_from() is not None:
+        store.settle()  # the plan has said so, and was agreed to
     if request.action == "resume":
         run = _resume(store, plan)
     elif request.action == "run":
