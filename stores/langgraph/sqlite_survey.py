@@ -39,18 +39,21 @@ def _by_columns(tables: SqliteTables) -> Iterator[str]:
 
 
 def _encryption(tables: SqliteTables, key_problem: str | None) -> Iterator[str]:
-    question = f"SELECT {tables.type}, {tables.metadata} FROM checkpoints ORDER BY rowid DESC LIMIT {_NEWEST}"
-    sealed = [metadata for kind, metadata in tables.db.execute(question) if isinstance(kind, str) and is_sealed(kind)]
+    question = f"SELECT {tables.type}, rowid FROM checkpoints ORDER BY rowid DESC LIMIT {_NEWEST}"
+    sealed = [row for kind, row in tables.db.execute(question) if isinstance(kind, str) and is_sealed(kind)]
     if not sealed:
         return
-    told = any(read_metadata(as_bytes(one))[0].get("writes") for one in sealed)
+    # Metadata lies behind the state: not to be read where nothing is encrypted.
+    metadata = f"SELECT {tables.metadata} FROM checkpoints WHERE rowid = ?"
+    stored = (tables.db.execute(metadata, (row,)).fetchone()[0] for row in sealed)
+    told = any(read_metadata(as_bytes(one))[0].get("writes") for one in stored)
     yield sealed_notice(tables.seal, key_problem, told=told)
 
 
 def _by_rows(tables: SqliteTables) -> Iterator[str]:
     """One walk over the rows for all that each of them tells alone."""
     closed = (
-        f"checkpoint IS NULL OR {tables.type} IS NULL OR "
+        f"typeof(checkpoint) = 'null' OR {tables.type} IS NULL OR "
         f"({tables.type} NOT IN ('msgpack', 'json') AND {tables.type} NOT LIKE '%+%')"
     )
     orphaned = (
