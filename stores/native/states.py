@@ -19,8 +19,8 @@ from stores.errors import Corrupt, Invalid, StoreError
 from stores.model import Opaque, Value
 from stores.native import chunks
 from stores.native.tree_cutting import Cutting
-from stores.native.tree_reading import Place, Reading, named
-from stores.native.trees import INLINE, MARK, Held, hash_in, is_tree
+from stores.native.tree_reading import Place, Reading, malformed, placed, top_of
+from stores.native.trees import INLINE, Held, hash_in, is_tree
 from stores.paths import format_path
 
 if TYPE_CHECKING:
@@ -146,10 +146,8 @@ def broken(db: Statements, text: str, seen: set[str]) -> str | None:
     digests = {digest: Place(()) for digest in blobs.written(text.encode("utf-8", "surrogatepass"))}
     try:
         if is_tree(text):
-            mark, top = json.loads(text)
-            wanted = {top: Place(())} if isinstance(top, str) else dict(named(top, Place(())))
-            if mark != MARK:
-                return f"its state is of another form ({mark!r})"
+            top = top_of(json.loads(text))
+            wanted = {top: Place(())} if isinstance(top, str) else dict(placed(top, Place(())))
         while wanted := {name: place for name, place in wanted.items() if name not in seen}:
             following: dict[str, Place] = {}
             for name, content in _texts(db, wanted).items():
@@ -158,10 +156,10 @@ def broken(db: Statements, text: str, seen: set[str]) -> str | None:
                 seen.add(name)
                 digests |= dict.fromkeys(blobs.written(content), wanted[name])
                 if name[0] == "n":
-                    following.update(named(json.loads(content), wanted[name]))
+                    following.update(placed(json.loads(content), wanted[name]))
             wanted = following
     except (StoreError, LookupError, TypeError, ValueError, AttributeError) as error:
-        return f"its state is a malformed tree ({error})"
+        return f"its state is {error if isinstance(error, Corrupt) else malformed(error)}"
     return _broken_blob(db, text, {digest: place for digest, place in digests.items() if digest not in seen}, seen)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from stores.codec import json
 from stores.errors import Corrupt
 from stores.model import Path, Value
-from stores.native.trees import INLINE, MARK, Held, Run
+from stores.native.trees import INLINE, MARK, NAME_LENGTH, Held, Run
 from stores.paths import format_path
 
 Fetch = Callable[[Collection[str]], Mapping[str, bytes | str]]
@@ -54,35 +54,29 @@ class Reading:
         self._most = _SLACK * (size + len(row)) + INLINE
         text = row.encode()
         try:
-            mark, top = self._shown(text, json.loads(text))
-            if mark != MARK:
-                raise Corrupt(f"of another form ({mark!r})")
-            if isinstance(top, str):
-                self._gather({top: Place(())})
-                held = self._held(top)
-            else:
-                self._gather(dict(named(top, Place(()))))
-                held = self._made(top)
+            top = top_of(self._shown(text, json.loads(text)))
+            self._gather({top} if isinstance(top, str) else set(named(top)), top)
+            held = self._held(top) if isinstance(top, str) else self._made(top)
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise _malformed(error) from error
+            raise malformed(error) from error
         if not isinstance(held.value, dict):
-            raise _malformed("no object")
+            raise malformed("no object")
         self.made[row] = held
         return held
 
-    def _gather(self, wanted: dict[str, Place]) -> None:
+    def _gather(self, wanted: set[str], top: Any) -> None:
         """Fetch what is not in memory, and what that names, a level at a time."""
-        while wanted := {name: place for name, place in wanted.items() if not self._has(name)}:
+        while wanted := {name for name in wanted if not self._has(name)}:
             leaves: dict[str, bytes] = {}
-            following: dict[str, Place] = {}
+            following: set[str] = set()
             for name, text in self._fetch(wanted).items():
                 if isinstance(text, str):
-                    raise Corrupt(f"chunk {name[1:13]} of {wanted[name]} {text}")
+                    raise Corrupt(f"chunk {name[1:13]} of {self._place_of(name, top)} {text}")
                 if name[0] == "j":
                     leaves[name] = text
                 else:
                     self._nodes[name] = node = self._shown(text, json.loads(text))
-                    following.update(named(node, wanted[name]))
+                    following.update(named(node))
             self._keep_leaves(leaves)
             wanted = following
 
@@ -93,6 +87,16 @@ class Reading:
         if held is not None:
             self._found[name] = held
         return held is not None
+
+    def _place_of(self, name: str, top: Any) -> Place:
+        """Where a chunk belongs that is named by those which have been read."""
+        todo = [(top, Place(()))] if isinstance(top, str) else list(placed(top, Place(())))
+        for found, place in todo:
+            if found == name:
+                return place
+            if found in self._nodes:
+                todo.extend(placed(self._nodes[found], place))
+        return Place(())
 
     def _keep_leaves(self, texts: dict[str, bytes]) -> None:
         # Read as one text: a call for each would cost more than the reading.
@@ -110,83 +114,106 @@ class Reading:
 
     def _made(self, node: Any) -> Held:
         """Of a container's node, or of a run's, which is an array of its entries."""
+        levels = node
         if isinstance(node, dict):
             ((kind, levels),) = node.items()
-            return self._joined(levels, kind == "dict")
-        first = node[0]
-        is_run, is_pair = type(first) is str and "/" in first, type(first) is list and len(first) == 2
-        is_dict = is_pair or (is_run and isinstance(self._held(first.partition("/")[0]).value, dict))
-        return self._joined([node], is_dict)
-
-    def _joined(self, levels: list[list[Any]], is_dict: bool) -> Held:
-        joining = _Joining(is_dict, self._most)
-        for level in levels:
-            for entry in level:
-                key, item = entry if is_dict and type(entry) is list else (None, entry)
-                if type(item) is not str:
-                    joining.put(key, item[0])
-                    continue
-                name, slash, items = item.partition("/")
-                held = self._held(name)
-                joining.weigh(name, held)
-                if slash:
-                    joining.extend(name, held, int(items))
+            is_dict = kind == "dict"
+        else:
+            levels, first = [node], node[0]
+            is_dict = isinstance(first, list) and len(first) == 2
+            if isinstance(first, str) and "/" in first:
+                is_dict = isinstance(self._held(first[:NAME_LENGTH]).value, dict)
+        entries = [entry for level in levels for entry in level]
+        joined = _Joined(self._most, {} if is_dict else [])
+        for entry in entries:
+            if type(entry) is str:
+                name = entry[:NAME_LENGTH]
+                if name == entry:
+                    joined.item(name, self._held(name))
                 else:
-                    joining.put(key, held.value)
-                    joining.inner[key] = name
-        return joining.held(len(levels[-1]))
+                    joined.run(name, self._held(name), int(entry[NAME_LENGTH + 1 :]))
+            elif is_dict:
+                key, item = entry
+                joined.pair(key, item, self._held(item) if type(item) is str else None)
+            else:
+                joined.value.append(entry[0])
+        return joined.held(len(levels[-1]))
 
 
-class _Joining:
+class _Joined:
     """A list or dict being put together, with the runs it is made of. ``most`` bytes are too many: a tree that names
     one chunk over and over would grow without end."""
 
-    def __init__(self, is_dict: bool, most: int) -> None:
+    __slots__ = ("_cost", "_inner", "_most", "_names", "_runs", "value")
+
+    def __init__(self, most: int, value: Any) -> None:
+        self.value = value
         self._most = most
-        self._list: list[Value] = []
-        self._dict: dict[str, Value] = {}
-        self._is_dict = is_dict
         self._cost = 0
         self._runs: list[list[Run]] = []
-        self._names: set[str] = set()
-        self.inner: dict[Any, str] = {}
+        self._names: list[str] = []
+        self._inner: dict[str, str] = {}
 
-    def weigh(self, name: str, held: Held) -> None:
-        self._names.add(name)
-        self._cost += held.cost
-        if self._cost > self._most:
-            raise _malformed("it is larger than it says")
+    def item(self, name: str, held: Held) -> None:
+        self._weigh(name, held)
+        self.value.append(held.value)
 
-    def put(self, key: str | None, value: Value) -> None:
-        if self._is_dict:
-            assert key is not None
-            self._dict[key] = value
-        else:
-            self._list.append(value)
+    def pair(self, key: str, item: Any, held: Held | None) -> None:
+        if held is None:
+            self.value[key] = item[0]
+            return
+        self._weigh(item, held)
+        self.value[key] = held.value
+        self._inner[key] = item
 
-    def extend(self, name: str, held: Held, items: int) -> None:
+    def run(self, name: str, held: Held, items: int) -> None:
+        self._weigh(name, held)
         if len(held.value) != items:
-            raise _malformed("it counts wrongly")
-        if self._is_dict:
-            self._dict.update(held.value)
-            self.inner.update(held.inner)
+            raise malformed("it counts wrongly")
+        if isinstance(self.value, dict):
+            self.value.update(held.value)
+            self._inner.update(held.inner)
         else:
-            self._list.extend(held.value)
+            self.value += held.value
         height = len(held.runs)
-        self._runs.extend([] for _ in range(height + 1 - len(self._runs)))
+        while len(self._runs) <= height:
+            self._runs.append([])
         for mine, its in zip(self._runs, held.runs, strict=False):
-            mine.extend(its)
+            mine += its
         self._runs[height].append(Run(name, items, held.entries))
 
+    def _weigh(self, name: str, held: Held) -> None:
+        self._names.append(name)
+        self._cost += held.cost
+        if self._cost > self._most:
+            raise malformed("it is larger than it says")
+
     def held(self, entries: int) -> Held:
-        value = self._dict if self._is_dict else self._list
-        inner = self.inner if self._is_dict else {}
-        cost = max(self._cost, len(value))
-        return Held(value, cost, entries, tuple(map(tuple, self._runs)), inner, frozenset(self._names))
+        """All of it."""
+        cost = max(self._cost, len(self.value))
+        return Held(self.value, cost, entries, tuple(map(tuple, self._runs)), self._inner, frozenset(self._names))
 
 
-def named(node: Any, place: Place) -> Iterator[tuple[str, Place]]:
-    """The chunks that a node names, and what each belongs to."""
+def top_of(row: Any) -> Any:
+    """The name or the node of the state's own container, of what stands in its row."""
+    mark, top = row
+    if mark != MARK:
+        raise malformed(f"of another form, {mark!r}")
+    return top
+
+
+def named(node: Any) -> Iterator[str]:
+    """The chunks that a node names."""
+    for level in next(iter(node.values())) if isinstance(node, dict) else [node]:
+        for entry in level:
+            if type(entry) is str:
+                yield entry[:NAME_LENGTH]
+            elif len(entry) == 2 and type(entry[1]) is str:
+                yield entry[1]
+
+
+def placed(node: Any, place: Place) -> Iterator[tuple[str, Place]]:
+    """The chunks that a node, which stands at ``place``, names, and what each belongs to."""
     is_container = isinstance(node, dict)
     at = 0 if is_container else place.first or 0
     for entry in (entry for level in (next(iter(node.values())) if is_container else [node]) for entry in level):
@@ -200,5 +227,6 @@ def named(node: Any, place: Place) -> Iterator[tuple[str, Place]]:
             at += 1
 
 
-def _malformed(why: object) -> Corrupt:
+def malformed(why: object) -> Corrupt:
+    """The error for what no store of ours has written."""
     return Corrupt(f"a malformed tree ({why})")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from stores.codec import json
@@ -43,6 +43,7 @@ DEEPEST: Final = 32
 """Containers inside each other that are taken apart; what lies deeper is one leaf."""
 
 HASH_BYTES: Final = 20
+NAME_LENGTH: Final = 1 + 2 * HASH_BYTES
 
 
 class Run(NamedTuple):
@@ -53,8 +54,7 @@ class Run(NamedTuple):
     entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A part of a tree as it is held in memory. ``value`` is shared by all that hold the same chunk: never changed.
 
     ``runs`` are the closed runs inside it, by height, the lowest first; ``names`` the chunks it names itself, of a
@@ -65,7 +65,7 @@ class Held:
     cost: int
     entries: int = 0
     runs: tuple[tuple[Run, ...], ...] = ()
-    inner: Mapping[str, str] = field(default_factory=dict)
+    inner: Mapping[str, str] = MappingProxyType({})
     names: frozenset[str] = frozenset()
 
 
