@@ -30,6 +30,7 @@ from stores.native.tables import (
     STEPS,
     THREADS,
 )
+from stores.points import point
 from stores.postgres import Database, WriteConnection
 from stores.postgres_address import Address, address_of
 
@@ -100,6 +101,7 @@ def migrate(db: Database, address: Address, schema: str) -> None:
             "INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (str(number),),
         )
+        point("native.schema-changed")
 
 
 def is_native(rows: PostgresRows, names: set[str]) -> bool:

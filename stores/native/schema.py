@@ -31,6 +31,7 @@ from stores.native.tables import (
     THREADS,
     Table,
 )
+from stores.points import point
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -95,6 +96,7 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
     for number, step in enumerate(MIGRATIONS[found:], start=found + 1):
         step(tables)
         db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', ?)", (str(number),))
+        point("native.schema-changed")
 
 
 def check_library() -> None:

@@ -18,9 +18,11 @@ from stores.model import Change, NewCheckpoint
 from stores.native.postgres import NativePostgresStore
 from stores.native.postgres_business import execute_statement
 from stores.native.postgres_schema import SCHEMA, create_schema
+from stores.native.trees import is_tree
 from stores.postgres import Server, WriteConnection
 from stores.postgres_address import address_of
 from tests.postgres import fresh_database, kill_ours, postgres_server
+from tests.stores.test_native_trees import message
 
 __all__ = ["postgres_server"]
 
@@ -70,6 +72,38 @@ def test_every_json_value_is_read_back_as_it_was(home: str) -> None:
     with closing(opened(home)) as store:
         store.append(new)
         assert json.dumps(store.load(new.ref).state) == json.dumps(new.state)
+
+
+def test_large_states_and_bytes_are_kept_in_chunks(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [message(number) for number in range(60)]
+    with closing(opened(home)) as store:
+        with monkeypatch.context() as patch:  # as the release before kept it: in its row, without a table of chunks
+            patch.setattr("stores.native.states.INLINE", 10**9)
+            old = store.append(NewCheckpoint(sample_ref(1, -1, "chat"), None, {"messages": messages[:40]}, "input"))
+        with store._writing() as db:
+            db.execute("DROP TABLE chunks")
+            db.execute("UPDATE meta SET value = '4' WHERE key = 'schema'")
+    with closing(opened(home, read_only=True)) as looking:
+        assert looking.load(old.ref).state == {"messages": messages[:40]}
+        assert looking.fault(old.ref) is None
+    with closing(opened(home)) as store:
+        one = store.append(NewCheckpoint(sample_ref(2, 0, "chat"), old.ref, {"messages": messages[:50]}, "step"))
+        state = {"messages": messages, "image": b"image" * 1000}
+        two = store.append(NewCheckpoint(sample_ref(3, 1, "chat"), one.ref, state, "step"))
+    with closing(opened(home)) as store:
+        assert store.load(old.ref).state == {"messages": messages[:40]}
+        assert store.load(one.ref).state == {"messages": messages[:50]}
+        found = store.load(two.ref).state
+        assert (found["messages"], found["image"].data) == (messages, b"image" * 1000)
+        assert all(a is b for a, b in zip(found["messages"], store.load(one.ref).state["messages"], strict=False))
+        assert store.fault(two.ref) is None
+        with store._writing() as db:
+            rows = db.execute("SELECT state, size FROM checkpoints ORDER BY seq").fetchall()
+            assert [is_tree(text) for text, _ in rows] == [False, True, True]
+            db.execute("DELETE FROM chunks WHERE hash = ?", (bytes.fromhex(found["image"].digest),))
+        fault = store.fault(two.ref)
+        assert fault is not None
+        assert "binary value" in fault[1]
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])

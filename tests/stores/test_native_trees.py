@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 import string
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -293,6 +296,44 @@ def test_the_table_is_made_as_it_stands_in_a_new_store(older: Path, tmp_path: Pa
     shape = "SELECT sql FROM sqlite_master WHERE tbl_name = 'chunks' ORDER BY name"
     assert sql(older, shape) == sql(tmp_path / "new.sqlite", shape)
     assert "chunks" in tables.OURS
+
+
+def killed(path: Path, script: str, at: str) -> int:
+    code = f"import pathlib, sys; path = pathlib.Path(sys.argv[1])\n{script}"
+    environment = {**os.environ, "TT_DEBUG_KILL_AT": at} if at else None
+    return subprocess.run([sys.executable, "-c", code, str(path)], env=environment, check=False).returncode
+
+
+@pytest.mark.parametrize("at", ["sqlite.begun", "native.schema-changed", "sqlite.written"])
+def test_a_death_in_the_migration_leaves_the_store_as_it_was(older: Path, at: str) -> None:
+    script = "from stores.native.sqlite import create_native; create_native(path)"
+    before = sql(older, "SELECT sql FROM sqlite_master"), sql(older, "SELECT * FROM meta ORDER BY key")
+    assert killed(older, script, at) == -9
+    with closing(NativeStore(older)) as looking:
+        assert looking.fault(looking.head("chat")) is None
+    assert (sql(older, "SELECT sql FROM sqlite_master"), sql(older, "SELECT * FROM meta ORDER BY key")) == before
+    assert killed(older, script, "") == 0
+    assert sql(older, "SELECT value FROM meta WHERE key = 'schema'") == [(str(len(schema.MIGRATIONS)),)]
+
+
+APPEND = """
+from stores.native.sqlite import NativeStore
+from tests.stores.test_native_trees import MESSAGES, append
+store = NativeStore(path, read_only=False)
+append(store, {"messages": MESSAGES[:41], "image": b"image" * 1000}, store.head("chat"))
+"""
+
+
+@pytest.mark.parametrize("at", ["native.chunks-inserted", "sqlite.written"])
+def test_a_death_while_chunks_are_written_leaves_none_behind(store: NativeStore, path: Path, at: str) -> None:
+    head = chat(store, 40)[-1].ref
+    count = "SELECT count(*) FROM chunks"
+    before = sql(path, count)
+    assert killed(path, APPEND, at) == -9
+    assert (store.head("chat"), sql(path, count)) == (head, before)
+    assert killed(path, APPEND, "") == 0
+    assert store.load(store.head("chat")).state["messages"] == MESSAGES[:41]
+    assert store.fault(store.head("chat")) is None
 
 
 # --- damage
