@@ -293,13 +293,14 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     # One text that is no UTF-8 would fail every row read with it; its bytes stay known as half surrogates.
-    db.text_factory = _text
+    db.text_factory = text_of
     if "mode=ro" in query:
         db.execute("PRAGMA query_only = ON")
     return db
 
 
-def _text(stored: bytes) -> str:
+def text_of(stored: bytes) -> str:
+    """A text column as stored; what is no UTF-8 in it stays known as half surrogates."""
     return stored.decode("utf-8", "surrogateescape")
 
 
