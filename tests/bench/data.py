@@ -25,7 +25,7 @@ _START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
 _STEP: Final = timedelta(milliseconds=500)
 _BRANCH_EVERY: Final = 50
-SHAPE: Final = 1
+SHAPE: Final = 2
 """Counts up when what is made here changes, so that nobody measures yesterday's files."""
 
 
@@ -61,7 +61,7 @@ def checkpoint_id(number: int, step: int) -> str:
 
 
 def linear(count: int) -> Path:
-    """A LangGraph file with one thread of ``count`` checkpoints of 2 kB, a side branch every 50."""
+    """A LangGraph file with one thread of ``count`` checkpoints of 2 kB, two messages in each, a side branch every 50."""
     return made(f"linear-{count}.sqlite", lambda path: _langgraph(path, _linear(count)))
 
 
@@ -102,7 +102,7 @@ def _linear(count: int) -> Iterator[Row]:
         made = checkpoint_id(number, step)
         if not branches:
             line.append(made)
-        values = {"count": number, "topic": f"topic {number % 7}", "text": _text(number, 1800)}
+        values = {"count": number, "topic": f"topic {number % 7}", "messages": [_message(number), _message(number + 1)]}
         yield _row("agent", made, parent, step, number, values)
 
 

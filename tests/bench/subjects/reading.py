@@ -23,7 +23,7 @@ def _graph(count: int, name: str) -> Case:
     where = {"path": str(data.linear(count)), "thread": "agent"}
     return Case(
         f"graph-{name}",
-        f"graph of a thread of {name} checkpoints / SqliteSaver.list / SELECT id, parent",
+        f"graph of a thread of {name} checkpoints / get_state_history / SELECT id, parent",
         Work(f"{_LISTING}:graph_ours", where),
         Work(f"{_LISTING}:graph_peer", where),
         Work(f"{_LISTING}:graph_floor", where),
@@ -32,10 +32,10 @@ def _graph(count: int, name: str) -> Case:
 
 
 def _chat() -> Iterator[Case]:
-    where = {"path": str(data.chat(1_000)), "thread": "chat"}
+    where = {"path": str(data.talk(1_000)), "thread": "talk"}
     yield Case(
         "graph-chat",
-        "graph of a chat of 1,000 growing checkpoints / SqliteSaver.list / SELECT id, parent",
+        "graph of a chat of 1,000 growing checkpoints / get_state_history / SELECT id, parent",
         Work(f"{_LISTING}:graph_ours", where),
         Work(f"{_LISTING}:graph_peer", where),
         Work(f"{_LISTING}:graph_floor", where),

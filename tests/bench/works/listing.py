@@ -6,6 +6,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.graph.state import CompiledStateGraph
 
 
 def graph_ours(path: str, thread: str) -> Callable[[], object]:
@@ -24,16 +29,27 @@ def graph_ours(path: str, thread: str) -> Callable[[], object]:
 
 
 def graph_peer(path: str, thread: str) -> Callable[[], object]:
-    """LangGraph's own list of the same thread."""
+    """LangGraph's own history of the same thread."""
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     def work() -> object:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)) as db:
             saver = SqliteSaver(db)
             saver.is_setup = True
-            return sum(1 for _ in saver.list({"configurable": {"thread_id": thread}}))
+            return sum(1 for _ in _graph(saver).get_state_history({"configurable": {"thread_id": thread}}))
 
     return work
+
+
+def _graph(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """A graph over the channels that the threads of these databases have."""
+    from langgraph.graph import START, StateGraph
+
+    channels = {"count": int, "topic": str, "text": str, "messages": list, "n": int}
+    graph = StateGraph(TypedDict("State", channels, total=False))  # type: ignore[operator]
+    graph.add_node("agent", lambda state: {})
+    graph.add_edge(START, "agent")
+    return graph.compile(checkpointer=saver)
 
 
 def graph_floor(path: str, thread: str) -> Callable[[], object]:
