@@ -7,7 +7,8 @@ object for each is made when it is first asked for.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -24,21 +25,44 @@ class Key(NamedTuple):
     ns: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
-    """The checkpoints of one namespace: their ids, ascending, and the ids of their parents, "" for none."""
+    """The checkpoints of one namespace: their ids, ascending, and where each is found among them. ``parents`` are
+    places too, -1 for none here; ``missing`` the ids of those that are named and not here, by their child's place."""
 
     ns: str
     ids: Sequence[str]
-    parents: Sequence[str]
+    places: Mapping[str, int]
+    parents: array[int]
+    missing: Mapping[int, str]
 
     @classmethod
     def of(cls, ns: str, ids: Sequence[str], parents: Sequence[str]) -> Column:
-        """The same in order."""
-        if list(ids) == sorted(ids):
-            return cls(ns, ids, parents)
-        pairs = sorted(zip(ids, parents, strict=True))
-        return cls(ns, [id for id, _ in pairs], [parent for _, parent in pairs])
+        """From the ids of checkpoints and of their parents, "" for none, in any order."""
+        if list(ids) != sorted(ids):
+            pairs = sorted(zip(ids, parents, strict=True))
+            ids, parents = [id for id, _ in pairs], [parent for _, parent in pairs]
+        places = dict(zip(ids, range(len(ids)), strict=True))
+        above = array("i", map(places.get, parents, repeat(-1)))
+        missing = {at: parents[at] for at in _without(above) if parents[at]}
+        return cls(ns, ids, places, above, missing)
+
+    def parent(self, id: str) -> str | None:
+        """The id of a checkpoint's parent, whether or not it is here."""
+        at = self.places[id]
+        above = self.parents[at]
+        return self.ids[above] if above >= 0 else self.missing.get(at)
+
+    @cached_property
+    def went_on(self) -> Collection[str]:
+        """The ids that others name as their parent."""
+        return {self.ids[at] for at in frozenset(self.parents) if at >= 0}.union(self.missing.values())
+
+    @property
+    def sorts(self) -> bool:
+        """Whether every parent has a smaller id: a clock that went back makes another order."""
+        late = any(map(ge, self.parents, range(len(self.ids))))
+        return not late and not any(parent >= self.ids[at] for at, parent in self.missing.items())
 
 
 class Skeleton:
@@ -50,13 +74,10 @@ class Skeleton:
     def __init__(self, columns: Iterable[Column]) -> None:
         self.columns = {column.ns: column for column in columns if column.ids}
         self.heads: Mapping[str, Key] = {ns: Key(column.ids[-1], ns) for ns, column in self.columns.items()}
-        self._places = {
-            ns: dict(zip(column.ids, range(len(column.ids)), strict=True)) for ns, column in self.columns.items()
-        }
-        self._named = {ns: frozenset(column.parents) - {""} for ns, column in self.columns.items()}
 
     def __contains__(self, key: Key) -> bool:
-        return key.id in self._places.get(key.ns, ())
+        column = self.columns.get(key.ns)
+        return column is not None and key.id in column.places
 
     def __len__(self) -> int:
         return sum(len(column.ids) for column in self.columns.values())
@@ -68,14 +89,15 @@ class Skeleton:
 
     def has_child(self, key: Key) -> bool:
         """Whether others went on from a checkpoint, whether or not its own row is there."""
-        return key.id in self._named.get(key.ns, ())
+        column = self.columns.get(key.ns)
+        return column is not None and key.id in column.went_on
 
     def parent(self, key: Key) -> Key | None:
         """The parent's key, whether or not its row is there."""
         if key not in self:
             return None
-        parent = self.columns[key.ns].parents[self._places[key.ns][key.id]]
-        return Key(parent, key.ns) if parent else None
+        parent = self.columns[key.ns].parent(key.id)
+        return None if parent is None else Key(parent, key.ns)
 
     def lineage(self, key: Key) -> list[Key]:
         """From ``key`` to its root, along rows that are there; ends at a repetition."""
@@ -119,9 +141,8 @@ class Skeleton:
         if len(self.columns) == 1 and self._sorts:
             ((ns, column),) = self.columns.items()
             refs = [Ref(thread, ns, id) for id in column.ids]
-            above = list(map(self._places[ns].get, column.parents, repeat(-1)))
-            missing = {at: Ref(thread, ns, column.parents[at]) for at in _without(above) if column.parents[at]}
-            return Addresses(refs, above, missing)
+            absent = {at: Ref(thread, ns, parent) for at, parent in column.missing.items()}
+            return Addresses(refs, column.parents, absent)
         keys = self.order[::-1]
         place = {key: at for at, key in enumerate(keys)}
         parents = [self.parent(key) for key in keys]
@@ -133,8 +154,7 @@ class Skeleton:
 
     @cached_property
     def _sorts(self) -> bool:
-        """Whether every parent has a smaller id: a clock that went back makes another order."""
-        return not any(any(map(ge, column.parents, column.ids)) for column in self.columns.values())
+        return all(column.sorts for column in self.columns.values())
 
     @cached_property
     def _ordered(self) -> tuple[Sequence[Key], frozenset[Key]]:

@@ -28,6 +28,12 @@ class Merged:
         """Where each stands."""
         return dict(zip(self.refs, range(len(self.refs)), strict=True))
 
+    def place(self, ref: Ref) -> int | None:
+        """Where one stands; most often it is the last."""
+        if self.refs and self.refs[-1] == ref:
+            return len(self.refs) - 1
+        return self.places.get(ref)
+
     def parent(self, at: int) -> Ref | None:
         """The parent of the checkpoint at a place, whether or not it is here."""
         above = self.parents[at]
@@ -88,7 +94,7 @@ def drawn_under(family: Merged, headers: Mapping[Ref, Header]) -> tuple[Sequence
     """What each checkpoint is drawn under, as `Merged.parents`: its parent, or what called the subgraph whose call it
     begins; and which ones are drawn under another namespace than their own."""
     refs, parents = family.refs, family.parents
-    if not any(ref.ns for ref in refs):
+    if all(ref[1] == "" for ref in refs):
         return parents, frozenset()
     # A caller that a fork copied stands under its original's address.
     stands = {(ref.ns, ref.id): at for at, ref in enumerate(refs)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from threading import RLock
-from typing import Final
+from typing import Final, Protocol
 
 from stores import ids
 from stores.model import Header, Ref
@@ -55,6 +55,16 @@ class Strand:
         return self.refs[above] if above >= 0 else self.missing.get(at)
 
 
+class Placed(Protocol):
+    """The checkpoints of a family in their order, and where each stands in it."""
+
+    @property
+    def refs(self) -> Sequence[Ref]: ...
+
+    @property
+    def places(self) -> Mapping[Ref, int]: ...
+
+
 class Headers(Mapping[Ref, Header]):
     """In the order of the family. One that is not known is read when it is asked for, with those around it.
 
@@ -63,44 +73,42 @@ class Headers(Mapping[Ref, Header]):
 
     def __init__(
         self,
-        places: Mapping[Ref, int],
+        family: Placed,
         known: Iterable[Header],
         finished: Callable[[Header], Header],
         read: Read | None = None,
     ) -> None:
-        """``places`` is where each stands in that order."""
-        self._refs = tuple(places)
-        self._places = places
+        self._family = family
         self._finished = finished
         self._read = read
         self._lock = RLock()
-        self._known = {header.ref: finished(header) for header in known if header.ref in places}
+        self._known = {header.ref: finished(header) for header in known if header.ref in family.places}
 
     def __len__(self) -> int:
-        return len(self._refs)
+        return len(self._family.refs)
 
     def __iter__(self) -> Iterator[Ref]:
-        return iter(self._refs)
+        return iter(self._family.refs)
 
     def __contains__(self, ref: object) -> bool:
-        return ref in self._places
+        return ref in self._family.places
 
     def __getitem__(self, ref: Ref) -> Header:
         found = self._known.get(ref)
         if found is None:
-            at = self._places[ref]
-            self.learn(self._refs[max(0, at - AROUND) : at + AROUND])
+            at = self._family.places[ref]
+            self.learn(self._family.refs[max(0, at - AROUND) : at + AROUND])
             found = self._known[ref]
         return found
 
     def values(self) -> ValuesView[Header]:
         """All of them, read now."""
-        self.learn(self._refs)
+        self.learn(self._family.refs)
         return super().values()
 
     def items(self) -> ItemsView[Ref, Header]:
         """All of them, read now."""
-        self.learn(self._refs)
+        self.learn(self._family.refs)
         return super().items()
 
     def learn(self, refs: Iterable[Ref]) -> None:

@@ -67,11 +67,11 @@ class ThreadView:
         self._family = merged(strands, copies)
         self._complete = complete
         known = [header for strand in strands for header in strand.known.values()]
-        self.headers = Headers(self._family.places, known, self._finished, read)
+        self.headers = Headers(self._family, known, self._finished, read)
         """Of every checkpoint, oldest first."""
         self._refs = self._family.refs
         self._links, self._aside = drawn_under(self._family, self.headers)
-        self._layouts: dict[int, Layout] = {}
+        self._layouts: dict[int | None, Layout] = {}
         self._parents = self._layout(head).parents  # the same links with every cycle cut
 
     def _finished(self, header: Header) -> Header:
@@ -144,9 +144,9 @@ class ThreadView:
         return layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
 
     def _layout(self, trunk: Ref) -> Layout:
-        pinned = self._family.places.get(trunk, -1)
+        pinned = self._family.place(trunk)
         if pinned not in self._layouts:
-            self._layouts = {pinned: lay_out(self._links, pinned if pinned >= 0 else None, self._aside)}
+            self._layouts = {pinned: lay_out(self._links, pinned, self._aside)}
         return self._layouts[pinned]
 
     def row(self, row: Row, line: str) -> GraphRow:
