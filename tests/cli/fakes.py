@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from stores.memory import MemoryStore
 from stores.model import Change, Checkpoint, Header, Ref, Status, StoreInfo, ThreadInfo, Value
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.cli.front import Front, Screen, Wanted
 from tt_debug.engine.events import Event
 from tt_debug.redaction import Redaction
+from tt_debug.session.executor import Executor
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.session.thread_view import ThreadView
 
@@ -87,6 +89,10 @@ class FakeSession:
 
     def steps(self, ref: Ref) -> tuple[StepRecord, ...]:
         return ()
+
+    @property
+    def executor(self) -> Executor:
+        return Executor(MemoryStore())
 
     def fork(self, ref: Ref, thread: str | None = None, changes: Sequence[Change] = (), **given: Any) -> Header:
         self._called("fork", ref, thread, tuple(changes), given)

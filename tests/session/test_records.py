@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+from tests.engine.flows import bench, python
 from tests.stores.langgraph_files import CURRENT, unpack
 from tt_debug.session.records import log_record, show_record
 from tt_debug.session.session import Session
@@ -31,3 +33,19 @@ def test_an_unreadable_checkpoint_is_exported_with_its_problem_and_hides_no_neig
     assert len(unread) == 8
     assert all(record["problem"] for record in unread)
     assert all("tasks" in record for record in written if "state" in record)
+
+
+def test_a_checkpoint_of_ours_has_its_place_inputs_outputs_context_and_times(tmp_path: Path) -> None:
+    on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
+    on.start({"city": "Oslo"})
+    on.go(until="b")
+    with closing(Session.open(str(tmp_path / "store.sqlite"))) as session:
+        ref = session.resolve("t")
+        record = show_record(session.load(ref), session.steps(ref), completed=session.executor.completed(ref))
+    assert (record["nodes"], record["next"], record["completed"]) == (["a"], ["b"], {"a": 1})
+    (step,) = record["steps"]
+    assert (step["input"], step["output"]) == ({"city": "Oslo"}, {"trail": ["a1"]})
+    assert record["state"] == {"city": "Oslo", "trail": ["a1"]}
+    assert (step["attempt"], step["error"], step["status"]) == (1, None, "completed")
+    assert step["started"] <= step["ended"]
+    assert step["duration_ms"] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
@@ -171,14 +172,14 @@ def show(front: Front, options: ShowOptions) -> ExitCode:
     where = path_of(options.path)
     with front.looking(options.store) as session:
         ref = session.resolve(options.ref)
-        checkpoint, steps = session.load(ref), session.steps(ref)
+        checkpoint, steps, completed = session.load(ref), session.steps(ref), session.executor.completed(ref)
         form = form_of(session.info.kind, hiding)
     if options.path is not None:
         _show_part(output, checkpoint, where, form)
     elif output.as_json:
-        output.document("show", show_record(checkpoint, steps, form))
+        output.document("show", show_record(checkpoint, steps, form, completed))
     else:
-        output.text(_card(checkpoint.header))
+        output.text(_card(checkpoint.header, completed or {}))
         output.text(["", "state", *(f"  {line}" for line in format_state(hiding.hide(checkpoint.state)))])
         tasks = tables.task_lines(hidden_task(task, hiding) for task in checkpoint.tasks)
         rebuilt = [f"{safe_text(key)}  {how}" for key, how in checkpoint.rebuilt.items()]
@@ -215,7 +216,7 @@ def _show_part(output: Output, checkpoint: Checkpoint, where: tuple[str | int, .
         output.text(json_text(plain, indent=2).split("\n"))
 
 
-def _card(header: Header) -> list[str]:
+def _card(header: Header, completed: Mapping[str, int]) -> list[str]:
     ref, parent = header.ref, header.parent
     facts = {
         "checkpoint": f"{ref.thread}@{ref.id}",
@@ -224,6 +225,7 @@ def _card(header: Header) -> list[str]:
         "step": tables.number(header.step),
         "source": header.source,
         "written by": ", ".join(header.nodes),
+        "completed": ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in completed.items()),
         "next": ", ".join(header.next),
         "status": header.status,
         "created": f"{tables.clock(header.created)} UTC" if header.created else "",

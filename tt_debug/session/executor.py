@@ -14,9 +14,11 @@ from typing import Final
 from stores.effects import EffectClass, EffectStatus, EffectUse
 from stores.model import Header, Ref
 from stores.protocol import RunStore, Store
-from stores.runs import Run, RunStatus, StepRecord
+from stores.runs import Definition, Run, RunStatus, StepRecord
+from tt_debug.session.definitions import definition_of
 from tt_debug.session.listing import every_header
 from tt_debug.session.pacing import SlowNode, slow_nodes
+from tt_debug.session.thread_view import ThreadView
 
 _Place = tuple[str, int]
 _KEPT: Final = 8  # threads
@@ -111,6 +113,10 @@ class Executor:
             found += _run_again_without_a_key(name, attempts)
         return tuple(found)
 
+    def completed(self, ref: Ref) -> Mapping[str, int] | None:
+        """How often each node was completed on the line up to there, across forks; None where no run of ours says."""
+        return None if self._store is None else self._store.visits(ref)
+
     def slow_nodes(self) -> tuple[SlowNode, ...]:
         """Nodes that take more than five times the mean of the others: their parts should be kept by themselves."""
         if self._store is None:
@@ -123,6 +129,10 @@ class Executor:
         asked = {(step.run_id, step.ordinal) for step in self._answered(self._store)}
         steps = (step for step in self._store.steps() if (step.run_id, step.ordinal) not in asked)
         return slow_nodes(steps, of_run)
+
+    def definition(self, view: ThreadView, ref: Ref) -> Definition | None:
+        """The workflow that a checkpoint of the view is bound to; None where there is none."""
+        return None if self._store is None else definition_of(self._store, view, ref)
 
     def timed(self) -> Iterator[tuple[str, StepRecord, bool]]:
         """Every attempt at a node by the runs of the store: its thread, and whether its time is a person's."""

@@ -5,6 +5,7 @@ A store of ours holds JSON, which is written as it is; other stores' values are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -81,11 +82,18 @@ def log_record(header: Header) -> Record:
     return record
 
 
-def show_record(checkpoint: Checkpoint, steps: tuple[StepRecord, ...] = (), form: Form = Form()) -> Record:
+def show_record(
+    checkpoint: Checkpoint,
+    steps: tuple[StepRecord, ...] = (),
+    form: Form = Form(),
+    completed: Mapping[str, int] | None = None,
+) -> Record:
     """What `show --json` prints: the log record with state, tasks and steps; ``redacted`` where something is hidden,
-    ``rebuilt`` where a value is put together from other rows."""
+    ``rebuilt`` where a value is put together from other rows, ``completed`` (how often each node was) where known."""
     pen = Pen(form)
     rebuilt: Record = {"rebuilt": dict(checkpoint.rebuilt)} if checkpoint.rebuilt else {}
+    if completed is not None:
+        rebuilt["completed"] = dict(completed)
     return pen.mark(
         log_record(checkpoint.header)
         | rebuilt

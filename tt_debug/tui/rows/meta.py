@@ -10,8 +10,13 @@ from collections.abc import Mapping
 from stores.model import Checkpoint, Header, Value
 
 
-def meta_facts(checkpoint: Checkpoint, children: int = 0) -> Mapping[str, Value]:
-    """Addresses, times, source, what runs next; then the store's metadata and the runtime's own values."""
+def meta_facts(
+    checkpoint: Checkpoint, children: int = 0, completed: Mapping[str, int] | None = None
+) -> Mapping[str, Value]:
+    """Addresses, times, source, what runs next; then the store's metadata and the runtime's own values.
+
+    ``completed`` says how often each node was completed on the line up to there, None where that is not known.
+    """
     header = checkpoint.header
     facts: dict[str, Value] = {
         "checkpoint": header.ref.id,
@@ -21,6 +26,7 @@ def meta_facts(checkpoint: Checkpoint, children: int = 0) -> Mapping[str, Value]
         "step": header.step,
         "source": header.source,
         "nodes": list(header.nodes),
+        **({} if completed is None else {"completed": dict(completed)}),
         "next": list(header.next),
         "status": header.status,
         "created": header.created.isoformat() if header.created else None,

@@ -78,6 +78,7 @@ class Details:
     compared: Compared
     changed: str
     steps: tuple[StepRecord, ...]
+    completed: Mapping[str, int] | None
     nodes: list[Node]
     notes: Mapping[str, str]
     huge: bool
@@ -96,6 +97,7 @@ def read_details(session: Session, wanted: Wanted) -> Details:
     plain = wanted.base is None and not wanted.swapped
     huge = _is_huge(checkpoint)
     turns = conversation(shown.state)[1]
+    steps, completed = _logged(session, wanted.ref)
     return Details(
         ref=wanted.ref,
         checkpoint=shown,
@@ -104,7 +106,8 @@ def read_details(session: Session, wanted: Wanted) -> Details:
         base=base,
         compared=compared,
         changed=_changed(session, checkpoint, parent, compared.diff if plain else None),
-        steps=tuple(hidden_step(step, hiding) for step in _steps(session, wanted.ref)),
+        steps=tuple(hidden_step(step, hiding) for step in steps),
+        completed=completed,
         nodes=state_nodes(shown.state, Closed(wanted.folds) if huge else wanted.folds),
         notes=_notes(checkpoint),
         huge=huge,
@@ -114,12 +117,13 @@ def read_details(session: Session, wanted: Wanted) -> Details:
     )
 
 
-def _steps(session: Session, ref: Ref) -> tuple[StepRecord, ...]:
+def _logged(session: Session, ref: Ref) -> tuple[tuple[StepRecord, ...], Mapping[str, int] | None]:
+    """What the executor's log has about a checkpoint, and the nodes that were completed up to there."""
     try:
-        return session.steps(ref)
+        return session.steps(ref), session.executor.completed(ref)
     except Unreachable:
         # The state comes from the cache, the log does not; the screen says that the store is out of reach.
-        return ()
+        return (), None
 
 
 def _is_huge(checkpoint: Checkpoint) -> bool:

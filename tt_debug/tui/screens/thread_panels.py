@@ -317,7 +317,7 @@ class ThreadPanels(ThreadFollowing):
         self.views.diff.show_rows(list(compared.rows), self._with_report(empty) if compared.failed else empty)
         self.views.messages.show(details.turns, details.transcript, details.width)
         self.views.writes.show(details.checkpoint, details.parent, details.steps)
-        self.views.meta.show_checkpoint(details.checkpoint, children)
+        self.views.meta.show_checkpoint(details.checkpoint, children, details.completed)
         self.show_titles()
 
     def _with_report(self, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stores.model import Checkpoint
 from tt_debug.tui.rows.meta import meta_facts
 from tt_debug.tui.widgets.state_view import StateView
@@ -12,6 +14,6 @@ class MetaView(StateView):
 
     EMPTY = "nothing is known about this checkpoint"
 
-    def show_checkpoint(self, checkpoint: Checkpoint, children: int) -> None:
+    def show_checkpoint(self, checkpoint: Checkpoint, children: int, completed: Mapping[str, int] | None) -> None:
         """Show the facts of a checkpoint."""
-        self.show(meta_facts(checkpoint, children))
+        self.show(meta_facts(checkpoint, children, completed))
