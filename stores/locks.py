@@ -11,9 +11,9 @@ import os
 import time
 import weakref
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from stores.errors import Busy, ReadOnly
+from stores.errors import Busy, ReadOnly, Unreachable
 
 _PAUSE: Final = 0.002  # seconds between two tries; a write transaction takes about one millisecond
 _PID_WIDTH: Final = 12
@@ -76,6 +76,90 @@ class FileLock:
                     hint="Make the folder writable, or copy the store to one that is.",
                 ) from error
         return self._fd
+
+
+class RunLock:
+    """The kernel lock that the process of one owner holds while it runs a run."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd: int | None = None
+
+    def acquire(self) -> bool:
+        """Take it without waiting; False when a living process has it. Raises Unreachable in a read-only folder."""
+        while True:
+            fd = self._opened()
+            if not _try(fd):
+                os.close(fd)
+                return False
+            if self._still_there(fd):
+                self._fd = fd
+                # A process that user code forks would keep the lock beyond our death.
+                os.register_at_fork(after_in_child=self._forget)
+                return True
+            os.close(fd)  # its last owner removed the file between our open and our lock
+
+    def release(self) -> None:
+        """Give it back and leave nothing behind. Without effect when it is not held."""
+        if self._fd is None:
+            return
+        self._path.unlink(missing_ok=True)
+        self._forget()
+        _tidy(self._path.parent)
+
+    def _opened(self) -> int:
+        while True:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except FileNotFoundError:
+                continue  # the folder was removed as empty in between
+            except OSError as error:
+                raise Unreachable(
+                    f"cannot keep the run's lock in {self._path.parent}: {error.strerror}",
+                    hint="a run needs a folder that can be written to; TT_DEBUG_HOME moves ours",
+                ) from error
+
+    def _still_there(self, fd: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(fd), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    def _forget(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a living process has it. Makes nothing."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _tidy(folder: Path) -> None:
+    """Take away the locks of processes that died, and the folder with the last."""
+    with contextlib.suppress(OSError):  # another process tidies too, or has just made a lock
+        for path in folder.iterdir():
+            if not is_locked(path):
+                path.unlink()
+        folder.rmdir()
 
 
 def _try(fd: int) -> bool:

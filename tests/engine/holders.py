@@ -11,7 +11,7 @@ from pathlib import Path
 _HOLDER = """
 import sys, os
 from pathlib import Path
-from tt_debug.engine.ownership import RunLock
+from stores.locks import RunLock
 lock = RunLock(Path(sys.argv[1]))
 acquired = lock.acquire()
 if len(sys.argv) > 2:

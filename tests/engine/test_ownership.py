@@ -14,6 +14,7 @@ import pytest
 from stores import leases
 from stores.errors import Conflict, LeaseLost, Unreachable
 from stores.ids import new_id
+from stores.locks import RunLock
 from stores.making import create_native
 from stores.model import NewCheckpoint, Ref
 from stores.protocol import RunStore
@@ -24,7 +25,7 @@ from tests.engine.flows import Bench, bench, python
 from tests.engine.holders import holder
 from tests.postgres import database, postgres_server
 from tt_debug.engine import ownership
-from tt_debug.engine.ownership import Heartbeat, RunLock, claimed, is_alive, lock_path, why_ownerless
+from tt_debug.engine.ownership import Heartbeat, claimed, is_alive, lock_path, why_ownerless
 from tt_debug.engine.surroundings import Clock
 
 __all__ = ["database", "postgres_server"]

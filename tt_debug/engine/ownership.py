@@ -6,7 +6,6 @@ waits for a clock; the lease is for an owner that lives and no longer works, or 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import threading
@@ -19,6 +18,7 @@ from typing import Final, Self
 
 from stores.errors import LeaseLost, StoreError, Unreachable
 from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
+from stores.locks import RunLock, is_locked
 from stores.places import state_folder
 from stores.protocol import RunStore
 from stores.runs import Run, RunStatus
@@ -71,68 +71,6 @@ def _sees_lock_of(store: RunStore, run: Run) -> bool:
     return bool(here) and (run.owner or "").endswith(f"@{here}")
 
 
-class RunLock:
-    """The kernel lock that the process of one owner holds while it runs a run."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._fd: int | None = None
-
-    def acquire(self) -> bool:
-        """Take it without waiting; False when a living process has it. Raises Unreachable in a read-only folder."""
-        while True:
-            fd = self._opened()
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(fd)
-                return False
-            if self._still_there(fd):
-                self._fd = fd
-                # A process that user code forks would keep the lock beyond our death.
-                os.register_at_fork(after_in_child=self._forget)
-                return True
-            os.close(fd)  # its last owner removed the file between our open and our lock
-
-    def release(self) -> None:
-        """Give it back and leave nothing behind. Without effect when it is not held."""
-        if self._fd is None:
-            return
-        self._path.unlink(missing_ok=True)
-        self._forget()
-        _tidy(self._path.parent)
-
-    def _opened(self) -> int:
-        while True:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except FileNotFoundError:
-                continue  # the folder was removed as empty in between
-            except OSError as error:
-                raise Unreachable(
-                    f"cannot keep the run's lock in {self._path.parent}: {error.strerror}",
-                    hint="a run needs a folder that can be written to; TT_DEBUG_HOME moves ours",
-                ) from error
-
-    def _still_there(self, fd: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(fd), self._path.stat())
-        except FileNotFoundError:
-            return False
-
-    def _forget(self) -> None:
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            os.close(fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-
 def why_ownerless(store: RunStore, run: Run) -> str | None:
     """The evidence that a run whose row says running may be taken over; None when its owner is at work.
 
@@ -140,7 +78,7 @@ def why_ownerless(store: RunStore, run: Run) -> str | None:
     """
     if store.info.path and run.boot_id and run.boot_id != boot_id():
         return "the machine was started anew since"
-    if _sees_lock_of(store, run) and not _is_locked(lock_path(store, run.run_id, run.owner)):
+    if _sees_lock_of(store, run) and not is_locked(lock_path(store, run.run_id, run.owner)):
         return f"its process {run.owner_pid} is gone"
     if not run.lease_left:
         since = f" since {run.beat:%Y-%m-%d %H:%M:%S} UTC" if run.beat else ""
@@ -151,20 +89,6 @@ def why_ownerless(store: RunStore, run: Run) -> str | None:
 def is_alive(store: RunStore, run: Run) -> bool:
     """Whether somebody runs it now."""
     return run.status == RunStatus.RUNNING and why_ownerless(store, run) is None
-
-
-def _is_locked(path: Path) -> bool:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 @contextmanager
@@ -197,15 +121,6 @@ def _acquired(lock: RunLock) -> bool:
             return True
         time.sleep(_PAUSE)
     return False
-
-
-def _tidy(folder: Path) -> None:
-    """Take away the locks of processes that died, and the folder with the last."""
-    with suppress(OSError):  # another process tidies too, or has just made a lock
-        for path in folder.iterdir():
-            if not _is_locked(path):
-                path.unlink()
-        folder.rmdir()
 
 
 class Heartbeat:
