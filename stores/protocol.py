@@ -173,6 +173,11 @@ class RunStore(Store, Writer, Supervised, Breakpoints, EffectLedger, Protocol):
     creating a second raises Conflict naming the first.
     """
 
+    def blob(self, digest: str) -> bytes:
+        """A binary value that a state refers to (`stores.blobs`), by its SHA-256. Corrupt where it is gone, or is not
+        what was written."""
+        ...
+
     def put_definition(self, definition: Definition) -> None:
         """Keep it under its hash; idempotent. Conflict when the same workflow and version has another body."""
         ...

@@ -88,7 +88,7 @@ def _equal_inside(a: Value, b: Value) -> bool:
             if len(a.writes) != len(b.writes) or not _pair((a.seed, *a.writes), (b.seed, *b.writes), todo):
                 return False
         elif isinstance(a, Opaque):
-            if a.kind != b.kind or a.data != b.data:
+            if a.kind != b.kind or not a.same_bytes(b):
                 return False
         elif not (same_float(a, b) if isinstance(a, float) else a == b):
             return False

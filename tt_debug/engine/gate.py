@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from stores.blobs import taken_out
 from stores.codec import json as codec
 from stores.errors import Corrupt, Invalid, NotFound
 from stores.ids import new_id
@@ -242,7 +243,7 @@ def _migrated(new: Workflow, found: Way, state: Mapping[str, Value]) -> Mapping[
         return state
     name = found.migration.run
     try:
-        result = find(name)(codec.loads(codec.dumps(dict(state))))
+        result = find(name)(codec.loads(codec.dumps(taken_out(dict(state))[0])))
         codec.dumps(result)
     except Invalid as error:
         raise Held(Case.VERSION, f"the migration {name} gives what cannot be saved: {error}") from error

@@ -26,6 +26,7 @@ from stores.paths import format_path
 from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.definition.workflow import HumanNode, ModelNode, Node, Workflow
 from tt_debug.engine import providers
+from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.calling import Function, awaited, call
 from tt_debug.engine.code import code_of
 from tt_debug.engine.context import DELETE, Context
@@ -50,15 +51,19 @@ class NodeResult:
     state: bytes
 
 
-def call_node(workflow: Workflow, node: Node, state: bytes, ctx: Context) -> NodeResult:
-    """Run the node on its own copy of ``state``.
+def call_node(
+    workflow: Workflow, node: Node, state: bytes, ctx: Context, binaries: Binaries | None = None
+) -> NodeResult:
+    """Run the node on its own copy of ``state``, in which its binary values are bytes.
 
     Raises FatalError for a result that cannot be stored, and whatever the user's code raises.
     """
+    binaries = binaries or Binaries()
     before = codec.loads(state)
+    given = binaries.handed(state)
     try:
         with _limit(node), _in_this_process():
-            result = _result(node, codec.loads(state), before, ctx)
+            result = binaries.taken(_result(node, given, before, ctx))
         merged = merge(before, result, DELETE)
         text = codec.dumps(merged)
     except Invalid as error:

@@ -20,6 +20,7 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.protocol import RunStore, Writer
 from stores.runs import Run, StepRecord
 from tt_debug.definition.workflow import Workflow
+from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.context import Context
 from tt_debug.engine.effects import CACHE, Calls, Entry, Stopped, newest_answer
 from tt_debug.engine.events import Event
@@ -117,6 +118,7 @@ class Replay:
         self._refs = [Ref(thread, "", id) for thread, id in job.line]
         self._run = Run("", job.thread, workflow.hash, business_id=job.business_id)
         self._visits = dict(store.visits(self._refs[0]))
+        self._binaries = Binaries(store.blob)
         self._diverged = False
         self._head: Ref | None = None
         self._number = -1
@@ -124,7 +126,7 @@ class Replay:
     def go(self, scratch: Writer | None) -> None:
         """Run it, and tell of it as a run tells of itself, with ``diverged`` where it leaves the record."""
         base = self._store.load(self._refs[0])
-        state, node = codec.dumps(dict(base.state)), next(iter(base.header.next), None)
+        state, node = self._binaries.text(base.state), next(iter(base.header.next), None)
         self._number = -1 if base.header.step is None else base.header.step
         self._keep(scratch, state, base.header, base.header.nodes, node)
         name = self._workflow.workflow_id
@@ -145,7 +147,7 @@ class Replay:
                 return  # the record ends here
             if then is not None and then.header.source != "step":
                 if then.header.source not in ("substep", "suspend"):  # what somebody decided, not what a node did
-                    state, node = codec.dumps(dict(then.state)), next(iter(then.header.next), None)
+                    state, node = self._binaries.text(then.state), next(iter(then.header.next), None)
                     self._visits = dict(self._store.visits(then.header.ref))
                     self._keep(scratch, state, then.header, then.header.nodes, node)
                 continue
@@ -165,7 +167,7 @@ class Replay:
             self._diverge(node, step, "node", ", ".join(then.nodes), node)
         done, sequence = _as_recorded(self._store, then)
         if done is not None and done.status == "skipped":
-            return codec.dumps(dict(expected)), next(iter(then.next if then else ()), None)
+            return self._binaries.text(expected), next(iter(then.next if then else ()), None)
         visit = self._visits.get(node, 0) + 1
         attempt = StepRecord("", 0, node, done.attempt if done else 1, visit)
         ledger = Recorded(self._store, Calls(self._run, self._workflow.workflow_id, attempt))
@@ -177,8 +179,9 @@ class Replay:
             if seen != sequence:
                 self._diverge(node, step, "effects", *_first_difference(sequence, seen))
             found = codec.loads(result.state)
-            if digest(found) != digest(dict(expected)):
-                self._diverge(node, step, "output", *_different(dict(expected), found))
+            wanted = self._binaries.taken(dict(expected))
+            if digest(found) != digest(wanted):
+                self._diverge(node, step, "output", *_different(wanted, found))
         following = self._next(node, codec.loads(result.state))
         if then is not None and (following,) != (then.next or (None,)):
             self._diverge(node, step, "next", ", ".join(then.next) or None, following)
@@ -197,7 +200,7 @@ class Replay:
 
         context = Context("", self._run.thread, name, attempt.visit, attempt.attempt, say, ledger)
         try:
-            result = call_node(self._workflow, node, state, context)
+            result = call_node(self._workflow, node, state, context, self._binaries)
         except BaseException as error:  # user code: whatever it raises is its failure, never ours
             if ledger.missing is None:
                 failure = classify(error)
@@ -224,7 +227,10 @@ class Replay:
         origin = {} if like is None else {"replay_of": [like.ref.thread, like.ref.id]}
         source = "input" if self._head is None else "step"
         following = () if node is None else (node,)
-        new = NewCheckpoint(ref, self._head, codec.loads(state), source, origin, self._number, nodes, following)
+        new = NewCheckpoint(
+            ref, self._head, codec.loads(state), source, origin, self._number, nodes, following,
+            blobs=self._binaries.of(state),
+        )  # fmt: skip
         self._head = scratch.append(new).ref
 
     def _diverge(self, node: str, step: int | None, what: str, recorded: Value, replayed: Value) -> None:

@@ -196,7 +196,7 @@ class Runner:
         run = self._on.run
         context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say, ledger)
         try:
-            return call_node(self._workflow, node, self._on.place.state, context)
+            return call_node(self._workflow, node, self._on.place.state, context, self._on.binaries)
         except BaseException as error:  # noqa: BLE001  user code: whatever it raises is its failure, never ours
             for line in trace_lines(error) if ledger.stopped is None else ():
                 lines.append(line)

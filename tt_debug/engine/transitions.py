@@ -22,6 +22,7 @@ from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import BreakpointHit, Case
 from tt_debug.definition.workflow import Workflow
+from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.breakpoints import Stops
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
@@ -89,6 +90,7 @@ class Transitions:
         self._committed = 0
         self._writes: list[float] = []
         self._write = partial(patiently, around.clock)
+        self.binaries = Binaries(around.store.blob)
         self.place = Place(run.head or Ref(run.thread, "", ""), -1, b"{}")
 
     def tell(self, kind: str, **fields: Value) -> None:
@@ -108,7 +110,7 @@ class Transitions:
         step = -1 if header.step is None else header.step
         if header.meta.get("inside"):  # a part of the next node's step stands here
             step -= 1
-        self.place = Place(header.ref, step, codec.dumps(dict(checkpoint.state)))
+        self.place = Place(header.ref, step, self.binaries.text(checkpoint.state))
         self._visits = dict(self._store.visits(header.ref))
         return header, self._store.steps(self.run.run_id)
 
@@ -235,6 +237,7 @@ class Transitions:
         header = self._write(lambda: self._store.commit_step(commit), tells=True)
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
+        self.binaries.stored()
         self.place = Place(header.ref, self.place.step + 1, state)
         self._committed += 1
         self.tell(
@@ -330,6 +333,7 @@ class Transitions:
             nodes=(node,),
             next=() if following is None else (following,),
             status=_CHECKPOINT_STATUS.get(status, Status.UNFINISHED),
+            blobs=self.binaries.given,
         )
 
 

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import orjson
 
+from stores.blobs import taken_out
 from stores.changes import apply_changes
 from stores.codec import json as strict_json
 from stores.errors import Conflict, Invalid, Unsupported
 from stores.model import Capability, Change, Checkpoint, Header, Ref, Value
 from stores.protocol import RunStore, Store, Writer
+from stores.server_runs import ServerRuns
 from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
+from tt_debug.session import owners
 from tt_debug.session.addresses import thread_exists
 from tt_debug.session.definitions import ADOPTED
 from tt_debug.session.heads import place, places
 from tt_debug.session.journal import Journal
-from tt_debug.session.owners import settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,12 @@ def checked(
     state: Mapping[str, Value] = apply_changes(dict(checkpoint.state), changes)
     if not isinstance(state, Mapping):
         raise Invalid("the whole state must stay an object of keys and values")
+    plain = taken_out(dict(state))[0] if Capability.BLOBS in store.info.capabilities else dict(state)
     if changes and store.info.kind in ("native", "memory"):
-        strict_json.dumps(dict(state))
+        strict_json.dumps(plain)
     schema = orjson.loads(definition).get("state_schema") if definition and changes else None
     try:
-        fault = schema_fault(schema, dict(state)) if schema else None
+        fault = schema_fault(schema, plain) if schema else None
     except BadSchema as error:
         raise Invalid(f"the workflow's state_schema cannot be applied: it {error}") from error
     if fault is not None:
@@ -77,12 +80,14 @@ def _forked(store: Store, journal: Journal, asked: Fork, thread: str) -> Header:
     meta: dict[str, object] = {}
     if asked.adopt is not None:
         meta[ADOPTED] = _adopted(store, asked.adopt, store.load(asked.base).header)
-    if asked.fresh:
-        meta["business_id"] = _fresh_scope(store, asked.base, thread)
+    if asked.fresh and isinstance(store, ServerRuns):
+        raise Unsupported(f"a {store.info.kind} store records no effects", hint="leave out --fresh-effects")
+    if asked.fresh and isinstance(store, RunStore):
+        meta["business_id"] = _fresh_scope(asked.base, thread)
     changes = _telling(store, asked.base, asked.changes)
     header = writer.fork(asked.base, thread, changes, keep_results=asked.keep_results, meta=meta)
     if not isinstance(store, RunStore):
-        journal.record_fork(header.ref.thread, asked.base)
+        journal.record_fork(header.ref.thread, asked.base, fresh=asked.fresh)
     return header
 
 
@@ -97,10 +102,8 @@ def rooted(journal: Journal, checkpoint: Checkpoint) -> Checkpoint:
     return replace(checkpoint, header=replace(header, parent=base))
 
 
-def _fresh_scope(store: Store, base: Ref, thread: str) -> str:
+def _fresh_scope(base: Ref, thread: str) -> str:
     """A business id that no other line of work has, so that no effect has a key that was used before."""
-    if not isinstance(store, RunStore):
-        raise Unsupported(f"a {store.info.kind} store records no effects", hint="leave out --fresh-effects")
     return f"{base.thread}~{thread}~{base.id}"
 
 
@@ -148,7 +151,7 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
             hint="fork there instead: the thread itself goes on from its head only",
         )
     if isinstance(store, RunStore):
-        settle(store, ref.thread)
+        owners.settle(store, ref.thread)
     else:
         _refuse_if_driven(store, ref.thread)
     return _writer(store).fork(ref, ref.thread, changes)
@@ -162,12 +165,10 @@ def _telling(store: Store, base: Ref, changes: Sequence[Change]) -> tuple[Change
 
 def _refuse_if_driven(store: Store, thread: str) -> None:
     """A driven graph goes on from what it has in memory, and its next checkpoint would overtake an edit."""
-    from tt_debug.engine.graph import driver_of  # with the starting of processes, for edits only
-    from tt_debug.engine.graph_place import place_of
-
-    driver = driver_of(place_of(store), thread)
+    driver = owners.driven_by(store, thread)
     if driver is not None:
-        raise Conflict(f"process {driver} is running thread {thread!r}", hint="pause it first, or fork to a new thread")
+        text = f"process {driver.owner_pid} is running thread {thread!r}"
+        raise Conflict(text, hint="pause it first, or fork to a new thread")
 
 
 def _writer(store: Store) -> Writer:
