@@ -16,9 +16,9 @@ import pytest
 from stores.runs import RunStatus
 from stores.supervision import Case
 from tests.engine.flows import Bench, bench, write_flow
+from tt_debug.definition.code import fingerprint
 from tt_debug.definition.load import load_workflow
 from tt_debug.definition.versions import NoWay, way
-from tt_debug.engine.code import fingerprint
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 
 NODES = """

@@ -20,11 +20,11 @@ from stores.ids import new_id
 from stores.model import Checkpoint, Header, NewCheckpoint, Ref, Value
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Case
+from tt_debug.definition.code import Code, fingerprint, reference_of
 from tt_debug.definition.load import load_body
 from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.definition.versions import NoWay, Way, way
 from tt_debug.definition.workflow import Workflow
-from tt_debug.engine.code import Code, fingerprint, reference_of
 from tt_debug.engine.events import Event
 from tt_debug.engine.nodes import find
 from tt_debug.engine.retry import FatalError

@@ -14,7 +14,7 @@ from stores.effects import EffectCall
 from stores.errors import Busy, Conflict, Invalid, LeaseLost, StoreError
 from stores.model import Header, Ref, Status
 from stores.points import point
-from stores.runs import Run, RunStatus, StepRecord
+from stores.runs import Run, RunStatus, StepRecord, shown
 from stores.supervision import BreakpointHit
 from tt_debug.definition.prompts import MissingName, fill
 from tt_debug.definition.workflow import HumanNode, Node, Workflow
@@ -26,7 +26,7 @@ from tt_debug.engine.recover import Standing, standing
 from tt_debug.engine.retry import Failure, classify, wait_before_next
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.traces import storable, trace_lines
-from tt_debug.engine.transitions import LOST, STATUS, Ended, Question, Transitions
+from tt_debug.engine.transitions import LOST, Ended, Question, Transitions
 
 _SLICE: Final = 0.25  # seconds of a wait after which a request to stop is looked for
 _LONGEST_WAIT: Final = 3600.0  # seconds; a clock that jumped back must not keep a run waiting for days
@@ -77,7 +77,8 @@ class Runner:
                 self._on.finish(RunStatus.PAUSED, f"store busy: {busy}")
         except Ended as end:
             self._on.keep_figures()
-            return STATUS[end.status], end.error
+            # The one way in which a run ends itself as crashed is that it is held.
+            return Status.HELD if end.status == RunStatus.CRASHED else shown(end.status), end.error
 
     def _start(self) -> tuple[StepRecord, int]:
         """The first step, durably running, and how often it failed before in this series of attempts."""

@@ -32,16 +32,6 @@ from tt_debug.engine.retry import Failure
 from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.until import parse_until
 
-STATUS: Final[Mapping[str, str]] = {
-    RunStatus.COMPLETED: Status.DONE,
-    RunStatus.WAITING: Status.WAITING,
-    RunStatus.PAUSED: Status.PAUSED,
-    RunStatus.FAILED: Status.FAILED,
-    RunStatus.CANCELLED: Status.CANCELLED,
-    RunStatus.CRASHED: Status.HELD,  # the one way in which a run ends itself as crashed
-}
-"""A run's last status as listings and events name it."""
-
 LOST: Final = "lost"
 """How a run ends for a process that another one took it over from."""
 
