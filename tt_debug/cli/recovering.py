@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from stores.errors import Conflict, StoreError
+from stores.errors import Busy, Conflict, StoreError, Unreachable
 from stores.runs import Run
 from tt_debug.cli import interrupts, records
 from tt_debug.cli.completing import THREAD
@@ -91,7 +92,8 @@ def recover(front: Front, options: RecoverOptions) -> ExitCode:
         with front.writing(options.wanted()) as session, interrupts.noticed() as interrupted:
             sweeps = _Sweeps(front, session, output, options, hiding)
             while not interrupted():
-                sweeps.once()
+                with sweeps.going_on():
+                    sweeps.once()
                 _rest(options.every, interrupted)
         return ExitCode.INTERRUPTED
     if not options.yes:
@@ -139,6 +141,19 @@ class _Sweeps:
         self._output = output
         self._options = options
         self._hiding = hiding
+        self._away = False
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """A store that cannot be reached in the block is told of once, and looked for again with the next sweep."""
+        try:
+            yield
+        except (Unreachable, Busy) as error:
+            if not self._away:
+                report(error, self._options.store)
+            self._away = True
+        else:
+            self._away = False
 
     def once(self) -> bool:
         """Whether anything was done."""
@@ -218,15 +233,17 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
         if not options.once:
             narrate("waits for runs; Ctrl-C ends it after the step it is at")
         while not interrupted():
-            acted = sweeps.once()
-            ready = session.operations.ready(options.thread)
-            for run in ready:
-                # Whoever begins a run takes it within moments: only what nobody took is ours.
-                if interrupted() or not (options.once or (run.run_id, run.token) in seen):
-                    continue
-                sweeps.run_on(run)
-                acted = True
-            seen = {(run.run_id, run.token) for run in ready}
+            acted = False
+            with nullcontext() if options.once else sweeps.going_on():
+                acted = sweeps.once()
+                ready = session.operations.ready(options.thread)
+                for run in ready:
+                    # Whoever begins a run takes it within moments: only what nobody took is ours.
+                    if interrupted() or not (options.once or (run.run_id, run.token) in seen):
+                        continue
+                    sweeps.run_on(run)
+                    acted = True
+                seen = {(run.run_id, run.token) for run in ready}
             if options.once and not acted and not session.operations.awaits(options.thread):
                 return ExitCode.OK
             if not acted:
