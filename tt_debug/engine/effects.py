@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from stores.effects import Effect, EffectCall, EffectClass, EffectStatus, Slot, digest
+from stores.effects import Begun, Effect, EffectCall, EffectClass, EffectStatus, Slot, digest
 from stores.errors import Invalid, StoreError
 from stores.model import Value
 from stores.points import point
@@ -171,7 +171,7 @@ class Ledger:
         made = self._calls.made(name, request, kind)
         self._acted = self._acted or kind != EffectClass.REPEATABLE
         self._stop_at_breakpoint(name, made)
-        begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
+        begun = self._begin(made)
         point("run.effect-begun")
         effect = begun.effect
         if effect.status in EffectStatus.ANSWERED:
@@ -222,7 +222,7 @@ class Ledger:
         """A value that is made once and then stands."""
         self._acted = True
         made = self._calls.made(name, None, EffectClass.REPEATABLE, value=make(), has_value=True)
-        return self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made)).effect.result
+        return self._begin(made).effect.result
 
     def played(self, name: str, prompt: str) -> Value:
         """The newest recorded answer to ``prompt``. Raises FatalError when there is none."""
@@ -233,7 +233,7 @@ class Ledger:
         """Queue a business statement for the step's transaction, unless it is on record."""
         self._acted = True
         made = self._calls.made("tx", {"sql": sql, "params": params}, EffectClass.TRANSACTIONAL)
-        begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
+        begun = self._begin(made)
         if begun.effect.status == EffectStatus.CONFLICT:
             self._stop(Hold(CONFLICT, begun.effect, f"{begun.effect.key} was done before, with another statement"))
         if begun.effect.status not in EffectStatus.ANSWERED:
@@ -264,13 +264,17 @@ class Ledger:
         It is kept for others where the node did nothing on the way but read: no time, chance, statement or deed.
         """
         made = self._calls.kept(request)
-        begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
+        begun = self._begin(made)
         if begun.effect.status == EffectStatus.DONE:
             return begun.effect.result
         result = run()
         acted = "the node does more than read, so its result is not kept for others" if self._acted else None
         self._end(made.slot.key, EffectStatus.FAILED if acted else EffectStatus.DONE, acted, None if acted else result)
         return result
+
+    def _begin(self, made: EffectCall) -> Begun:
+        begun: Begun = self._write(lambda: self._store.begin_effect(self._run.run_id, self._run.token, made))
+        return begun
 
     def _end(self, key: str, status: str, error: str | None, result: Value = None) -> Effect:
         ended: Effect = self._write(

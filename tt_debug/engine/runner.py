@@ -84,18 +84,13 @@ class Runner:
         """The first step, durably running, and how often it failed before in this series of attempts."""
         header, log = self._on.load()
         following = header.next[0] if header.next else None
-        self._on.tell(
-            "run_started",
-            workflow=self._workflow.workflow_id,
-            version=self._workflow.version,
-            next=list(header.next),
-            base=header.ref.id,
-        )
+        name, version = self._workflow.workflow_id, self._workflow.version
+        self._on.tell("run_started", workflow=name, version=version, next=list(header.next), base=header.ref.id)
         if following is None:
             self._on.finish(RunStatus.COMPLETED)
         if self._workflow.node(following) is None:
-            name = f"{self._workflow.workflow_id} {self._workflow.version}"
-            self._on.finish(RunStatus.FAILED, f"the next node is {following!r}, and {name} has none of that name")
+            why = f"the next node is {following!r}, and {name} {version} has none of that name"
+            self._on.finish(RunStatus.FAILED, why)
         stopped = self._on.stop_before(following, self._on.place)
         if stopped is not None:
             self._on.finish(stopped)

@@ -70,6 +70,7 @@ class Transitions:
 
     def __init__(self, run: Run, workflow: Workflow, orders: Orders, around: Surroundings) -> None:
         self.run = run
+        self._owner = (run.run_id, run.token)
         self._workflow = workflow
         self._orders = orders
         self._until = parse_until(orders.until, workflow)
@@ -95,7 +96,7 @@ class Transitions:
         """Stand on the thread's head; its header and the run's log so far."""
         checkpoint = self._store.load(self._store.head(self.run.thread))
         # After the head was read: who was stopped and taken over in between must not tell of the other's head.
-        self._store.owned(self.run.run_id, self.run.token)
+        self._store.owned(*self._owner)
         header = checkpoint.header
         step = -1 if header.step is None else header.step
         if header.meta.get("inside"):  # a part of the next node's step stands here
@@ -116,14 +117,14 @@ class Transitions:
 
     def begin(self, record: StepRecord) -> None:
         """Log an attempt as running, before its node is called."""
-        self._write(lambda: self._store.start_step(self.run.run_id, self.run.token, record))
+        self._write(lambda: self._store.start_step(*self._owner, record))
         point("run.step-started")
 
     def stop_before(self, node: str, place: Place | None = None, steps: int = 0) -> str | None:
         """The status that the run stops with before ``node`` at ``place``, None to go on; ``steps`` are done by then.
 
         Without a place, while it waits, only somebody's wish stops it."""
-        requested = self._store.owned(self.run.run_id, self.run.token).requested
+        requested = self._store.owned(*self._owner).requested
         if requested == "cancel":
             return RunStatus.CANCELLED
         if requested == "pause" or self._around.stop.asked:
@@ -135,8 +136,7 @@ class Transitions:
     def finish(self, status: str, error: str | None = None, hit: BreakpointHit | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
         case = self._case("", error or "", f"-{self.run.token}") if status == RunStatus.FAILED else None
-        owner = (self.run.run_id, self.run.token)
-        run = self._write(lambda: self._store.finish(*owner, status, error, case=case, hit=hit))
+        run = self._write(lambda: self._store.finish(*self._owner, status, error, case=case, hit=hit))
         point("run.finished")
         raise Ended(run.status, error)
 
@@ -149,8 +149,7 @@ class Transitions:
     def pause(self, record: StepRecord, hit: BreakpointHit) -> NoReturn:
         """Stop at a breakpoint inside an attempt, which is begun again later."""
         ended = replace(record, status="abandoned", ended=self.now(), error=hit.said)
-        owner = (self.run.run_id, self.run.token)
-        self._write(lambda: self._store.fail_step(*owner, ended, run_status=RunStatus.PAUSED, hit=hit))
+        self._write(lambda: self._store.fail_step(*self._owner, ended, run_status=RunStatus.PAUSED, hit=hit))
         point("run.paused")
         raise Ended(self._status_after(RunStatus.PAUSED), hit.said)
 
@@ -178,7 +177,7 @@ class Transitions:
         done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
         point("run.substep-before-commit")
         commit = StepCommit(
-            self.run.run_id, self.run.token, done, replace(made, source="substep", meta=meta),
+            *self._owner, done, replace(made, source="substep", meta=meta),
             commit_id=f"{_commit_id(record)}/{name}", statements=statements,
         )  # fmt: skip
         header = self._write(lambda: self._store.commit_substep(commit), tells=True)
@@ -194,8 +193,7 @@ class Transitions:
             schema=verdict_schema(held.kind), since=self.now(), run_id=self.run.run_id, kind=held.kind,
         )  # fmt: skip
         ended = replace(record, status="abandoned", ended=self.now(), error=held.prompt, error_class=held.kind)
-        owner = (self.run.run_id, self.run.token)
-        self._write(lambda: self._store.hold(*owner, ended, asked, held.effect.key))
+        self._write(lambda: self._store.hold(*self._owner, ended, asked, held.effect.key))
         point("run.held")
         self.tell("waiting", node=record.node, approval=asked.id, prompt=held.prompt, ns="")
         raise Ended(RunStatus.CRASHED, held.prompt)
@@ -220,7 +218,7 @@ class Transitions:
         point("run.step-before-commit")
         begun = time.monotonic()
         commit = StepCommit(
-            self.run.run_id, self.run.token, record, checkpoint,
+            *self._owner, record, checkpoint,
             run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
             error=None if hit is None else hit.said,
         )  # fmt: skip
@@ -231,13 +229,9 @@ class Transitions:
         self.place = Place(header.ref, self.place.step + 1, state)
         self._committed += 1
         self.tell(
-            "step_finished",
-            node=record.node,
-            step=self.place.step,
-            checkpoint=header.ref.id,
-            duration_ms=round((record.duration or 0.0) * 1000, 3),
-            next=list(header.next),
-        )
+            "step_finished", node=record.node, step=self.place.step, checkpoint=header.ref.id,
+            duration_ms=round((record.duration or 0.0) * 1000, 3), next=list(header.next),
+        )  # fmt: skip
         if upcoming is None:
             raise Ended(self._status_after(status), None if hit is None else hit.said)
         return upcoming
@@ -258,7 +252,7 @@ class Transitions:
         suspended = replace(checkpoint, source="suspend", meta={"edges": edges})
         point("run.suspend-before-commit")
         commit = StepCommit(
-            self.run.run_id, self.run.token, record, suspended,
+            *self._owner, record, suspended,
             run_status=RunStatus.WAITING, approval=approval, commit_id=_commit_id(record),
         )  # fmt: skip
         header = self._write(lambda: self._store.commit_step(commit), tells=True)
@@ -296,8 +290,7 @@ class Transitions:
         status = None if retry_in is not None else RunStatus.FAILED if hit is None else RunStatus.PAUSED
         which = f"-{record.ordinal}-{record.attempt}"
         case = None if status != RunStatus.FAILED else self._case(record.node, failure.error, which)
-        owner = (self.run.run_id, self.run.token)
-        self._write(lambda: self._store.fail_step(*owner, ended, run_status=status, case=case, hit=hit))
+        self._write(lambda: self._store.fail_step(*self._owner, ended, run_status=status, case=case, hit=hit))
         point("run.step-failed")
         self.tell("step_failed", node=record.node, attempt=record.attempt, error=failure.error, retry_in=retry_in)
         if status is not None:
@@ -315,23 +308,15 @@ class Transitions:
     def _checkpoint(self, node: str, values: Mapping[str, Value], following: str | None, status: str) -> NewCheckpoint:
         step = self.place.step + 1
         return NewCheckpoint(
-            ref=Ref(self.run.thread, "", new_id(step, self.place.head.id)),
-            parent=self.place.head,
-            state=values,
-            source="step",
-            step=step,
-            nodes=(node,),
-            next=() if following is None else (following,),
+            ref=Ref(self.run.thread, "", new_id(step, self.place.head.id)), parent=self.place.head,
+            state=values, source="step", step=step, nodes=(node,), next=() if following is None else (following,),
             status=_CHECKPOINT_STATUS.get(status, Status.UNFINISHED),
             blobs=self.binaries.given,
-        )
+        )  # fmt: skip
 
 
 # A checkpoint's own status never changes; whether its run is paused or cancelled is the run's to say.
-_CHECKPOINT_STATUS: Final[Mapping[str, str]] = {
-    RunStatus.COMPLETED: Status.DONE,
-    RunStatus.WAITING: Status.WAITING,
-}
+_CHECKPOINT_STATUS: Final = {RunStatus.COMPLETED: Status.DONE, RunStatus.WAITING: Status.WAITING}
 
 
 def _commit_id(record: StepRecord) -> str:

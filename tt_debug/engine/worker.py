@@ -92,14 +92,8 @@ class _Listener:
         if event.kind == "diverged":
             self.diverged = event.fields
         if event.kind == "run_ended":
-            self.ended = RunEnd(
-                event.run,
-                event.thread,
-                event.fields["status"],
-                self.head,
-                event.fields["error"],
-                diverged=self.diverged,
-            )
+            status, error = event.fields["status"], event.fields["error"]
+            self.ended = RunEnd(event.run, event.thread, status, self.head, error, diverged=self.diverged)
         self.on_event(event)
 
 
