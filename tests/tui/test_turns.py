@@ -18,7 +18,7 @@ async def test_a_message_said_otherwise_on_a_fork_from_where_it_came_in() -> Non
         it.app.screen.query_one("#draft", TextArea).text = '"Plan a trip to 奈良"'
         await it.pilot.press("ctrl+s")
         await it.until(lambda: it.session.forks)
-        ((base, name, changes),) = it.session.forks
+        ((base, _, changes),) = it.session.forks
         assert (base, changes[0].path) == (it.ref("trip-planner", -1), ("messages", 0, "content"))
         await it.rest()
 

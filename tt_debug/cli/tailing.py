@@ -22,7 +22,6 @@ from tt_debug.session.records import log_record
 if TYPE_CHECKING:
     from tt_debug.session.tailing import Tail
 
-_PAUSE: Final = 0.1  # seconds between two looks at a file, which cost two stats each
 _FIRST: Final = 10
 _WIDTHS: Final = (">4", "<18", "<6", "<18", "<10", "<19", ">6", "", "", "", "")
 
@@ -58,7 +57,7 @@ def tail(front: Front, options: TailOptions) -> ExitCode:
         _tell(output, _begin(following, _FIRST if options.limit is None else options.limit))
         while not _ended(following, options.until):
             while not following.changed():
-                time.sleep(_PAUSE)
+                time.sleep(following.pause)
             _tell(output, following.fresh())
     return ExitCode.OK
 
@@ -73,7 +72,7 @@ def _begin(following: Tail, count: int) -> list[Header]:
             if not waits:
                 narrate("no thread of that name yet: waiting for its first checkpoint")
             waits = True
-            time.sleep(_PAUSE)
+            time.sleep(following.pause)
 
 
 def _ended(following: Tail, until: tuple[str, ...]) -> bool:

@@ -30,6 +30,7 @@ from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.pruning import Pruning
 from tt_debug.session.records import form_of
+from tt_debug.session.tailing import Pulse
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.session.undoing import Undoing
 from tt_debug.session.watches import Watches
@@ -60,6 +61,8 @@ class Session:
         """Forks and edits of our own, and taking them back."""
         self.pruning = Pruning(store, journal)
         """What the store could be freed of, and what must stay."""
+        self.pulse: Callable[[str], Pulse] = partial(Pulse, store)
+        """Whether a thread that another process writes has become another; see `tailing.Pulse`."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 

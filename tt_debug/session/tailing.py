@@ -1,21 +1,65 @@
 """A thread that another process is writing, followed without disturbing it: what is new since the last look.
 
-Owns when a look is worth its cost. For a file that is when its bytes or those of its log have changed, which costs two
-`stat`s; another store is asked each time.
+Owns when a look is worth its cost: for a file when its bytes or those of its log have changed, which costs two `stat`s;
+another store is asked for the thread's newest row.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from stores.model import Header, Ref
+from stores.errors import NotFound
+from stores.model import Header, Ref, Status
 from stores.protocol import Store
 from stores.registry import open_store
 from tt_debug.session import owners
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.text import safe_text
 
 _PAGE = 100
+_TICK: Final = 20_000_000
+"""Nanoseconds in which two writes of a file may have one time: kernels stamp them by their clock's tick."""
+
+
+class Pulse:
+    """Whether a thread may be another than at the last look. Reads only, and asks for no more than one row."""
+
+    def __init__(self, store: Store, thread: str) -> None:
+        self._store = store
+        self._thread = thread
+        self._path = store.info.path
+        self._last: object = None
+        self.pause = 0.1 if self._path is not None else 1.0
+        """Seconds between two looks that cost next to nothing: a few `stat`s, or a few questions a second."""
+
+    def changed(self) -> bool:
+        """The first look says yes."""
+        sign = self._of_file(self._path) if self._path is not None else self._of_newest()
+        if sign is not None and sign == self._last:
+            return False
+        self._last = sign
+        return True
+
+    def _of_file(self, path: str) -> object:
+        found = (_stat(Path(path)), _stat(Path(f"{path}-wal")))
+        now = time.time_ns()
+        # What is written within the same tick would look the same: such a moment is looked at again.
+        fresh = any(each is not None and abs(now - each[2]) < _TICK for each in found)
+        return None if fresh else found
+
+    def _of_newest(self) -> object:
+        # A mapped table may have a new row in the middle: there a page stands for the thread.
+        limit = 1 if self._store.info.kind in ("native", "langgraph") else _PAGE
+        try:
+            newest = self._store.headers(self._thread, limit=limit).items
+        except NotFound:
+            return ()
+        return [(header.ref, header.status, header.next) for header in newest]
 
 
 class Tail:
@@ -26,7 +70,9 @@ class Tail:
         self._store: Store = open_store(url)
         self._thread = thread
         self._seen: set[Ref] = set()
-        self._stamp: object = None
+        self._pulse = Pulse(self._store, thread)
+        self.pause = self._pulse.pause
+        """Seconds to wait between two looks."""
 
     def close(self) -> None:
         """Idempotent."""
@@ -37,7 +83,7 @@ class Tail:
 
         Raises NotFound for a thread that is not there.
         """
-        self._stamp = self._sign()
+        self._pulse.changed()
         found: list[Header] = []
         after: str | None = None
         while True:
@@ -50,11 +96,7 @@ class Tail:
 
     def changed(self) -> bool:
         """Whether a look may find something new; cheap where nothing was written."""
-        stamp = self._sign()
-        if stamp is not None and stamp == self._stamp:
-            return False
-        self._stamp = stamp
-        return True
+        return self._pulse.changed()
 
     def fresh(self) -> list[Header]:
         """The checkpoints that came since the last look, oldest first."""
@@ -84,11 +126,6 @@ class Tail:
     def _now(self, header: Header) -> Header:
         return owners.header_now(self._store, header)
 
-    def _sign(self) -> object:
-        """What changes when the file does; None for a store that is no file."""
-        path = self._store.info.path
-        return None if path is None else tuple(map(_stat, (Path(path), Path(f"{path}-wal"))))
-
 
 def _stat(path: Path) -> tuple[int, int, int] | None:
     try:
@@ -96,3 +133,35 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a followed thread stood when it was read: its head and how that stood, how many checkpoints its family has,
+    and which threads."""
+
+    head: Ref
+    step: int | None
+    status: str
+    count: int
+    threads: frozenset[str]
+
+    @classmethod
+    def of(cls, view: ThreadView, head: Ref) -> Standing:
+        """With ``head`` as the end of the line that is followed."""
+        header = view.headers[head]
+        threads = frozenset(ref.thread for ref in view.headers)
+        return cls(head, header.step, header.status, len(view.headers), threads)
+
+
+def news(before: Standing, now: Standing, line: Collection[Ref]) -> tuple[str, ...]:
+    """What is to be said of a reading, beside its new rows. ``line`` leads to the head as it is now."""
+    said = [f"forked as {safe_text(name)}" for name in sorted(now.threads - before.threads)]
+    if now.head != before.head and before.head not in line:
+        known = before.step is not None and now.step is not None
+        was, here = (f"step {before.step}", f"step {now.step}") if known else (before.head.id, now.head.id)
+        said.append(f"the head has moved to another branch, from {was} to {here}: what it left stays in the graph")
+    at_rest = now.status not in (Status.RUNNING, Status.UNFINISHED, Status.PENDING)
+    if at_rest and (now.head, now.status) != (before.head, before.status):
+        said.append(f"it is {now.status}")
+    return tuple(said)

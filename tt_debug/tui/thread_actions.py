@@ -276,11 +276,21 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action(
         "follow",
-        "Follow the run",
+        "Follow",
         ("F",),
-        "Keep the cursor on the newest checkpoint.",
+        "Follow this thread while another program writes it, the cursor on the newest checkpoint; again: let it go.",
         ("thread",),
+        cli="tt-debug tail STORE THREAD",
         hint="follow",
+    ),
+    Action(
+        "export.test",
+        "Write a test…",
+        ("T",),
+        "A file for pytest that runs the node of this step alone, on the state that it was given here. Asks first.",
+        ("thread",),
+        Safety.NOTE,
+        "tt-debug export STORE REF --pytest FILE.py",
     ),
     Action(
         "row.fold",

@@ -23,7 +23,7 @@ from tt_debug.session.questions import Scope
 from tt_debug.tui.asking import Question
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.asking_from import AskingFrom
-from tt_debug.tui.screens.thread_watching import ThreadWatching
+from tt_debug.tui.screens.thread_tailing import ThreadTailing
 
 if TYPE_CHECKING:
     from tt_debug.tui.opening import OpenStore
@@ -39,7 +39,7 @@ class ChangeFound(Message):
         self.ref = ref
 
 
-class ThreadAsking(ThreadWatching, AskingFrom):
+class ThreadAsking(ThreadTailing, AskingFrom):
     """The keys that ask the history of this thread."""
 
     def asked_of(self) -> tuple[OpenStore, Ref | None] | None:

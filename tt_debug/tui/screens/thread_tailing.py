@@ -1,0 +1,129 @@
+"""Following a thread that any other process writes: its new checkpoints as they come, and what they do to the line.
+
+Owns when to look again, and what is said; whether it is worth reading is the session's to tell.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Final
+
+from textual import on
+from textual.message import Message
+
+from stores.errors import Unreachable
+from tt_debug.session.tailing import Pulse, Standing, news
+from tt_debug.tui.messages import Failed
+from tt_debug.tui.screens.thread_watching import ThreadWatching
+
+LOOK: Final = 0.5
+"""Seconds between two looks at least."""
+SHARE: Final = 4
+"""A long thread takes its time to be read: for so many times as long it is left alone."""
+RETRY: Final = 5.0
+"""Seconds after which a look that failed is made again."""
+_LOOKING: Final = "tail"
+
+
+class Looked(Message):
+    """Whether the thread may be another; ``pulse`` is the following it belongs to."""
+
+    def __init__(self, pulse: Pulse, changed: bool) -> None:
+        super().__init__()
+        self.pulse = pulse
+        self.changed = changed
+
+
+class ThreadTailing(ThreadWatching):
+    """``F`` where nothing of ours runs."""
+
+    tailed = ""
+    """The thread that is followed."""
+    _pulse: Pulse | None = None
+    _stood: Standing | None = None
+    _due = False
+    _asked_at = 0.0
+    _came = 0
+
+    def act_follow(self) -> None:
+        """Follow the thread that the current line ends in, or let it go."""
+        if self.running or self.watched or self.trunk is None or self.view is None:
+            super().act_follow()
+        elif self.tailed:
+            self._let_go()
+            self.say("not followed any more")
+        else:
+            self.tailed, self._came, self.following = self.trunk.thread, 0, True
+            self._pulse = self.session.pulse(self.tailed)
+            self._stood = Standing.of(self.view, self.trunk)
+            self.select_ref(self.trunk)
+            key = self.tt.key_of("follow")
+            self.say(f"{self.tailed} is followed: what another program writes to it appears; {key} lets go")
+            self.show_counts()
+            self._feel()
+
+    def _let_go(self) -> None:
+        self.tailed, self._pulse = "", None
+        self.show_counts()
+
+    def _feel(self) -> None:
+        pulse = self._pulse
+        if pulse is not None:
+            self.tt.loader.call(self, _LOOKING, pulse.changed, partial(Looked, pulse))
+
+    @on(Looked)
+    def _looked(self, event: Looked) -> None:
+        if event.pulse is not self._pulse:
+            return
+        self._due = self._due or event.changed
+        if self._due and self.reading is None and not self.running:
+            self._due, self._asked_at = False, time.monotonic()
+            on_it = self.trunk is not None and self.trunk.thread == self.tailed
+            self.read(to_head=self.following and on_it)
+        else:
+            self.set_timer(max(LOOK, event.pulse.pause), self._feel)
+
+    def thread_was_read(self) -> None:
+        """Say what is new, and look again: the later, the longer it took to read."""
+        super().thread_was_read()
+        if self._pulse is None:
+            return
+        self._tell_news()
+        if self._asked_at:
+            took, self._asked_at = time.monotonic() - self._asked_at, 0.0
+            self.set_timer(max(LOOK, self._pulse.pause, SHARE * took), self._feel)
+
+    def _tell_news(self) -> None:
+        """On another line than the one that is followed the new rows are seen, no more."""
+        before, self._stood = self._stood, None
+        if self.view is None or self.trunk is None or self.trunk.thread != self.tailed:
+            return
+        self._stood = Standing.of(self.view, self.trunk)
+        if before is not None:
+            self._came += max(0, self._stood.count - before.count)
+            for words in news(before, self._stood, self._trunk_line.places):
+                self.say(f"{self.tailed}: {words}")
+        self.show_counts()
+
+    def cursor_moved(self) -> None:
+        """Whoever goes elsewhere wants to look there; from the head the newest is gone to again."""
+        super().cursor_moved()
+        if self.tailed:
+            self.following = self.selected == self.trunk
+
+    def _counted(self) -> str:
+        """With how many came since it is followed."""
+        words = super()._counted()
+        if not self.tailed:
+            return words
+        return f"{words} {self.tt.glyphs.dot} followed, {self._came:,} new"
+
+    def show_failure(self, event: Failed) -> None:
+        """A look that failed is made again; that a store cannot be reached is said in the notices."""
+        if event.kind != _LOOKING:
+            super().show_failure(event)
+        elif self._pulse is not None:
+            self.set_timer(RETRY, self._feel)
+            if not isinstance(event.error, Unreachable):
+                self.say(f"it cannot be followed just now: {event.told}", severity="warning")
