@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MODULE, FUNCTION, METHODS = 350, 40, 20
+ENGINE = 2500
+"""Lines of code of the embedded executor: no blank ones, comments or docstrings, and not its driver of LangGraph."""
+
+_NO_CODE = frozenset(
+    {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+)
 
 
 def _modules() -> Iterator[Path]:
@@ -50,3 +58,20 @@ def test_nothing_is_named_after_having_no_better_name() -> None:
     vague = {"manager", "helper", "helpers", "util", "utils", "handler", "info2"}
     found = [str(path.relative_to(ROOT)) for path in _modules() if vague & set(path.stem.lower().split("_"))]
     assert found == []
+
+
+def _lines_of_code(path: Path) -> int:
+    text = path.read_text()
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [
+        node.body for node in ast.walk(ast.parse(text)) if isinstance(node, documented) and ast.get_docstring(node)
+    ]
+    prose = {line for body in bodies for line in range(body[0].lineno, (body[0].end_lineno or 0) + 1)}
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    code = {line for token in tokens if token.type not in _NO_CODE for line in range(token.start[0], token.end[0] + 1)}
+    return len(code - prose)
+
+
+def test_the_executor_stays_small() -> None:
+    modules = [path for path in (ROOT / "tt_debug" / "engine").glob("*.py") if not path.name.startswith("graph")]
+    assert sum(map(_lines_of_code, modules)) <= ENGINE

@@ -265,10 +265,8 @@ class Transitions:
 
     def keep_figures(self) -> None:
         """How long the commits took, as an event of the run that has ended for us."""
-        if self._writes:
-            data: dict[str, Value] = {
-                "count": len(self._writes), "seconds": sum(self._writes), "longest": max(self._writes)
-            }  # fmt: skip
+        if took := self._writes:
+            data: dict[str, Value] = {"count": len(took), "seconds": sum(took), "longest": max(took)}
             with suppress(StoreError):  # a figure; the run itself is durable
                 self._store.log_event("writes", data, run_id=self.run.run_id, thread=self.run.thread)
 

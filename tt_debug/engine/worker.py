@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -116,20 +117,9 @@ def run_workflow(job: WorkflowJob, on_event: Callable[[Event], None]) -> RunEnd:
     why = f"the process of the run died ({_death(child.code)})"
     if child.code > 0 and child.last_words:  # a killed process had no time for last words; these were prints
         why = f"{why}: {child.last_words}"
-    at = Event.from_json(
-        {
-            "event": "run_ended", "run": job.run_id, "thread": listener.thread, "at": _now(),
-            "status": Status.CRASHED, "head": listener.head.id if listener.head else None, "error": why,
-        }
-    )  # fmt: skip
-    on_event(at)
+    ended = {"status": Status.CRASHED, "head": listener.head.id if listener.head else None, "error": why}
+    on_event(Event("run_ended", job.run_id, listener.thread, datetime.now(UTC).isoformat(), ended))
     return RunEnd(job.run_id, listener.thread, Status.CRASHED, listener.head, why)
-
-
-def _now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat()
 
 
 def _death(code: int) -> str:
