@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from stores.codec.json import MAX_DEPTH
+from stores.codec.json import MAX_DEPTH, quick
 from stores.model import Opaque, Path, Value
 
 KEY: Final = "$blob"
@@ -65,15 +65,29 @@ def taken_out(value: Value) -> tuple[Value, dict[str, Opaque]]:
     return _taken_out(value, found, 0), found
 
 
+def referred(value: Value) -> Value:
+    """The value as JSON has it: with references for its binary values; itself where it holds none."""
+    try:
+        quick(value)
+    except TypeError:
+        return taken_out(value)[0]
+    return value
+
+
+def form_of(blob: Opaque) -> dict[str, Value]:
+    """The reference that stands for a binary value."""
+    return {KEY: blob.digest, "size": blob.size}
+
+
 def _taken_out(value: Value, found: dict[str, Opaque], depth: int) -> Value:
     if depth > MAX_DEPTH:
         return value  # deeper than anything that can be stored
     if isinstance(value, bytes | bytearray | memoryview):
         value = Opaque("bytes", bytes(value))
     if isinstance(value, Opaque) and value.kind == "bytes":
-        digest = value.digest
-        found[digest] = value
-        return {KEY: digest, "size": value.size}
+        form = form_of(value)
+        found[form[KEY]] = value
+        return form
     if type(value) is dict:
         items = {key: _taken_out(item, found, depth + 1) for key, item in value.items()}
         return value if all(items[key] is item for key, item in value.items()) else items

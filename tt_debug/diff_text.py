@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
+from stores.blobs import Blob
 from stores.model import MISSING, Change, Diff, Opaque, Path, Tagged, Value
 from stores.paths import format_path, get_path, unwrap
 from tt_debug.redaction import Hidden
@@ -114,7 +115,7 @@ def told_apart(old: Value, new: Value) -> tuple[str, str]:
 
 
 def _digest(value: Value) -> str:
-    if isinstance(value, Opaque):
+    if isinstance(value, Opaque) and not isinstance(value, Blob):
         return f"{one_line(value)[:-1]} sha256 {value.digest[:8]}>"
     if isinstance(value, bytes):
         return f"{one_line(value)[:-1]} sha256 {hashlib.sha256(value).hexdigest()[:8]}>"

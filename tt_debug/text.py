@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from stores.blobs import Blob
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from stores.paths import unwrap
 from tt_debug.cells import cell_width as cell_width
@@ -127,6 +128,8 @@ def _atom(value: Value) -> str:
         return f'"{quoted}{"…" if len(cut) < len(value) else ""}"'
     if isinstance(value, Hidden):
         return SHOWN
+    if isinstance(value, Blob):
+        return f"<bytes {human_size(value.size)} sha256 {value.digest[:8]}>"
     if isinstance(value, Opaque):
         return f"<{safe_text(value.kind)} {human_size(value.size)}>"
     if isinstance(value, bytes):

@@ -1,7 +1,8 @@
 """Values as JSON and back, without loss where JSON has no word for them, and their equality.
 
 Owns the ``$``-forms of ``--json``: ``{"$type", "value"}``, ``{"$opaque", "size", "sha256"}``, ``{"$partial"}``,
-``{"$map"}`` (keys that are not text), ``{"$float"}``, ``{"$redacted"}``. Bytes on disk are the codecs' business.
+``{"$map"}`` (keys that are not text), ``{"$float"}``, ``{"$redacted"}``, ``{"$blob", "size"}`` (`stores.blobs`). Bytes
+on disk are the codecs' business.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from stores import blobs
+from stores.blobs import Blob
 from stores.model import MISSING, Opaque, Partial, Path, Tagged, Value
 from stores.paths import format_path, has_key
 from tt_debug.equality import strict_equal as strict_equal
@@ -20,7 +23,7 @@ from tt_debug.redaction import Hidden
 JSON: TypeAlias = Any
 """None, bool, int, finite float, str, list of JSON, dict of str to JSON."""
 
-_FORMS = ("$type", "$opaque", "$partial", "$map", "$float", "$redacted")
+_FORMS = ("$type", "$opaque", "$partial", "$map", "$float", "$redacted", blobs.KEY)
 _PLAIN = frozenset({type(None), bool, int, str})
 
 
@@ -83,6 +86,8 @@ def _odd_to_json(value: Value, todo: list[tuple[Value, Any, Any]]) -> JSON:
         return value if math.isfinite(value) else {"$float": repr(float(value))}
     if isinstance(value, bytes | bytearray | memoryview):
         value = Opaque("bytes", bytes(value))
+    if isinstance(value, Blob):
+        return blobs.form_of(value)
     if isinstance(value, Opaque):
         return {"$opaque": value.kind, "size": value.size, "sha256": value.digest}
     if isinstance(value, str):
@@ -180,6 +185,13 @@ class _Reader:
                 "an undecoded value can be kept, moved or removed, not typed in"
             )
         return kin
+
+    def _read_blob(self, obj: dict[str, JSON], like: Value, path: Path) -> Value:
+        digest = obj[blobs.KEY]
+        if isinstance(like, Blob) and like.digest == digest:
+            return like
+        kin = self._find("bytes", digest) if isinstance(digest, str) else None
+        return obj if kin is None else kin  # a store that has the bytes knows them by this; none other takes it
 
     def _read_partial(self, obj: dict[str, JSON], like: Value, path: Path) -> Value:
         parts = obj["$partial"]

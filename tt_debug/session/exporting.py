@@ -6,9 +6,11 @@ runs, questions.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from stores.blobs import references
 from stores.codec.json import loads
 from stores.effects import EffectUse
 from stores.errors import Corrupt, NotFound
@@ -27,6 +29,7 @@ def lines_of(store: Store, view: ThreadView, info: ThreadInfo | None, form: Form
     A checkpoint that cannot be read is its `log` object with the ``problem``, and no ``state``.
     """
     executor = _executor(store, view, info, form) if isinstance(store, RunStore) else None
+    told: set[str] = set()
     for header in parents_first(view.headers.values()):
         ref = header.ref
         if ref.thread != view.thread:
@@ -37,6 +40,8 @@ def lines_of(store: Store, view: ThreadView, info: ThreadInfo | None, form: Form
         if executor is not None:
             record |= executor
             executor = None
+        if isinstance(store, RunStore) and "redacted" not in record:
+            record |= _binaries(store, record, told)
         yield record
 
 
@@ -46,6 +51,18 @@ def _line(store: Store, ref: Ref, header: Header, form: Form) -> Record:
     except Corrupt as error:
         return log_record(header) | {"problem": header.problem or str(error)}
     return show_record(checkpoint, store.steps(ref=ref) if isinstance(store, RunStore) else (), form)
+
+
+def _binaries(store: RunStore, record: Record, told: set[str]) -> Record:
+    """``{"blobs": {sha256: base64}}`` with the binary values that no line before had; those that are gone are left out,
+    and missing where they are imported."""
+    found: Record = {}
+    for _, digest in references(record.get("state")):
+        if digest not in told:
+            told.add(digest)
+            with suppress(Corrupt):
+                found[digest] = b64encode(store.blob(digest)).decode()
+    return {"blobs": found} if found else {}
 
 
 def _executor(store: RunStore, view: ThreadView, info: ThreadInfo | None, form: Form) -> Record:

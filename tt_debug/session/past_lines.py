@@ -5,13 +5,14 @@ Owns what a line must hold; refuses to open files or stores.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
 from stores.codec import json as strict_json
 from stores.effects import Effect, EffectUse, Slot
-from stores.model import Interrupt, NewCheckpoint, Ref, Task, Value, Write
+from stores.model import Interrupt, NewCheckpoint, Opaque, Ref, Task, Value, Write
 from stores.past import PastCheckpoint, PastThread
 from stores.runs import Approval, Definition, Run, StepRecord
 
@@ -42,12 +43,26 @@ def checkpoint_of(record: Record) -> PastCheckpoint | None:
         nodes=_texts(record, "nodes"),
         next=_texts(record, "next"),
         status=_text(record, "status", "unfinished"),
+        blobs=_blobs(record),
     )
     steps = tuple(_step(found) for found in _objects(record, "steps") if "run" in found)
     tasks = tuple(_task(found) for found in _objects(record, "tasks"))
     # What our own executor knows of the next step is told by its steps and questions again.
     told = tuple(task for task in tasks if task.id != f"{ref.id}:{task.node}")
     return PastCheckpoint(new, _time(record, "created"), record.get("head") is True, steps, told)
+
+
+def _blobs(record: Record) -> dict[str, Opaque]:
+    """The binary values that came with the line, by their SHA-256."""
+    found: dict[str, Opaque] = {}
+    for digest, text in _object(record, "blobs", {}).items():
+        try:
+            found[digest] = Opaque("bytes", b64decode(text, validate=True))
+        except (ValueError, TypeError) as error:
+            raise Malformed(f"the binary value {digest} is no base64") from error
+        if found[digest].digest != digest:
+            raise Malformed(f"the binary value {digest} is not what was exported")
+    return found
 
 
 def thread_of(record: Record) -> PastThread | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from stores.blobs import referred
 from stores.model import MISSING, Checkpoint, Header, Task, Value
 from stores.runs import StepRecord
 from tt_debug.redaction import NOTHING, Hidden, Redaction
@@ -44,7 +45,7 @@ class Pen:
         self.has_hidden = self.has_hidden or shown is not value
         if not self._form.is_json:
             return to_json(shown)
-        return value if shown is value else _with_forms(shown)
+        return referred(value if shown is value else _with_forms(shown))
 
     def named(self, name: str, value: Value) -> Value:
         """What is kept under a name, in JSON types."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from stores.blobs import Blob
 from stores.model import Opaque, Path, Value
 from stores.paths import format_path
 from tt_debug import __version__
@@ -45,7 +46,9 @@ def of_value(value: Value, path: Path) -> list[Copyable]:
         found.append(Copyable("v", "text", lambda: value))
     elif value is None or isinstance(value, bool | int | float):
         found.append(Copyable("v", "value", lambda: as_text(value)))
-    if isinstance(value, Opaque):
+    if isinstance(value, Blob):
+        found.append(Copyable("h", "SHA-256", lambda: value.digest))
+    elif isinstance(value, Opaque):
         found.append(Copyable("h", "bytes in hex", lambda: hex_text(value.data)))
     if not isinstance(value, Hidden):
         found.append(Copyable("j", "JSON", lambda: as_text(value)))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from stores.blobs import Blob
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.conversation import as_message, plain
 from tt_debug.redaction import Hidden
@@ -60,6 +61,8 @@ def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
         return summary(message, glyphs)
     if isinstance(value, Tagged):
         return (Piece(f"{class_name(value)} ", "secondary"), *value_line(value.value, glyphs))
+    if isinstance(value, Blob):
+        return (Piece(f"<bytes {human_size(value.size)} sha256 {value.digest[:8]}>", "secondary"),)
     if isinstance(value, Opaque):
         return (Piece(f"<{safe_text(value.kind)} {human_size(value.size)}>", "secondary"),)
     if isinstance(value, Partial):

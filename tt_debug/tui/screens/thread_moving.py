@@ -11,12 +11,13 @@ from typing import Final, Protocol, runtime_checkable
 from textual import on
 from textual.widgets import Input
 
+from stores.blobs import Blob
 from stores.model import Opaque, Path
 from stores.paths import format_path
 from tt_debug.redaction import Hidden
 from tt_debug.tui.copying import hex_text
 from tt_debug.tui.rows.diff import LIMIT
-from tt_debug.tui.rows.graph import GraphItem
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.line import next_event, place
 from tt_debug.tui.rows.pieces import VALUE_CELLS
 from tt_debug.tui.screens.pager import PagerScreen
@@ -100,7 +101,7 @@ class ThreadMoving(ThreadPanels):
 
     def go_to(self, text: str) -> None:
         """A place as typed in the palette: ``15``, ``50%``, ``-1``, the beginning of an id."""
-        ref = place(self.line, self.view.headers, text) if self.view is not None else None
+        ref = place(self.line, self.view.seen, text) if self.view is not None else None
         counted = text.startswith("-") or text.endswith("%")
         if self.reading is not None and not self.whole and (ref is None or counted):
             self._wanted = text
@@ -190,6 +191,8 @@ class ThreadMoving(ThreadPanels):
             return
         if isinstance(node.value, Hidden):
             self.say(f"a secret: {self.tt.key_of('secrets')} shows secrets")
+        elif isinstance(node.value, Blob):
+            self.say(f"{node.value.size:,} bytes, kept apart in the store; SHA-256 {node.value.digest}")
         elif isinstance(node.value, Opaque):
             self._open_text(hex_text(node.value.data[:HEXED]), node.path)
         elif isinstance(node.value, str) and (len(node.value) > VALUE_CELLS or "\n" in node.value):
