@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +16,16 @@ from tt_debug.cli.options import (
     FILE,
     Target,
     gathered,
+    graph_target,
     reveal_option,
     store_argument,
     thread_argument,
     writing_options,
 )
 from tt_debug.cli.output import Output
+from tt_debug.files import write_new
+from tt_debug.redaction import SHOWN
+from tt_debug.session.plans import GraphTarget
 
 if TYPE_CHECKING:
     from tt_debug.session.importing import Imported
@@ -36,6 +41,9 @@ class ExportOptions(Target):
     thread: str
     format: str
     bundle: Path | None
+    test: Path | None
+    node: str | None
+    graph: str | None
     reveal: bool
 
 
@@ -55,6 +63,15 @@ class ExportOptions(Target):
     metavar="FILE.zip",
     help="All of it in one new file, for a bug report: states, diffs, graph, versions.",
 )
+@click.option(
+    "--pytest",
+    "test",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.py",
+    help="A test of the node whose step ended at THREAD, any REF here: its state, and what it gave.",
+)
+@click.option("--node", metavar="NODE", help="For --pytest: which, where several ran in one step.")
+@click.option("--graph", metavar="G", help="For --pytest of a LangGraph store: module:attr or ./file.py:attr.")
 @reveal_option
 @click.option("--json", "as_json", is_flag=True, hidden=True)
 @click.option("--read-only", is_flag=True, hidden=True)
@@ -67,6 +84,9 @@ def export(front: Front, options: ExportOptions) -> ExitCode:
     """
     output = Output(as_json=True)
     with front.looking(options.store) as session:
+        if options.test is not None:
+            _write_test(front, session, options, options.test)
+            return ExitCode.OK
         if options.bundle is not None:
             from tt_debug.cli.bundling import write_bundle
 
@@ -84,6 +104,19 @@ def export(front: Front, options: ExportOptions) -> ExitCode:
     if hidden:
         narrate("secrets are hidden: import takes an export back that was made with --reveal only")
     return ExitCode.OK
+
+
+def _write_test(front: Front, session: Session, options: ExportOptions, file: Path) -> None:
+    from tt_debug.session.node_tests import Wanted, node_test
+
+    graph = graph_target(options.graph, None, GraphTarget(""))
+    hiding = front.hiding(options.reveal)
+    ref = session.resolve(options.thread)
+    test = node_test(session, Wanted(ref, file, options.node, graph, hiding, options.reveal))
+    write_new(file, test.text())
+    narrate(f"wrote {file}: python -m pytest {shlex.quote(str(file))} runs {test.node} alone")
+    if test.hides_secrets:
+        narrate(f"secrets are left out: the node gets {SHOWN} in their place; --reveal writes them")
 
 
 def _graph_lines(session: Session, options: ExportOptions) -> list[str]:

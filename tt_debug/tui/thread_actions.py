@@ -286,7 +286,7 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
     Action(
         "export.test",
         "Write a test…",
-        ("T",),
+        ("P",),
         "A file for pytest that runs the node of this step alone, on the state that it was given here. Asks first.",
         ("thread",),
         Safety.NOTE,

@@ -6,10 +6,10 @@ Owns nothing of its own: it is its parts together, under the name the applicatio
 from __future__ import annotations
 
 from tt_debug.tui.actions import bindings
-from tt_debug.tui.screens.thread_comparing import ThreadComparing
+from tt_debug.tui.screens.thread_testing import ThreadTesting
 
 
-class ThreadScreen(ThreadComparing):
+class ThreadScreen(ThreadTesting):
     """Graph left or above, panels right or below, timeline, keys."""
 
     WHERE = "thread"
