@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+
+import psycopg
 
 from tests.cli.shell import Shell
 from tests.engine.graph_threads import AGENTS
 from tests.engine.test_graph_postgres import begun
 from tests.postgres import at, database, postgres_server
-from tests.stores.langgraph_postgres import load
+from tests.stores.langgraph_postgres import load, opened
+from tt_debug.session.tailing import Pulse
 
 __all__ = ["database", "postgres_server"]
 
@@ -53,3 +57,16 @@ def test_a_foreign_schema_is_offered_and_a_password_is_shown_nowhere(shell: Shel
         assert SECRET not in done.stdout + done.stderr
     exported = [json.loads(line) for line in shell("export", f"{url}&schema=agents", "delta-snap5").stdout.splitlines()]
     assert exported[-1]["state"]["log"]
+
+
+def test_a_look_at_a_followed_thread_asks_for_one_row_and_sees_what_was_written(database: str) -> None:
+    load("lg1.2.24_pg3.2.0.sql", database)
+    with closing(opened(database)) as store:
+        pulse = Pulse(store, "agent-fork")
+        assert [pulse.changed() for _ in range(3)] == [True, False, False]
+        with psycopg.connect(database, autocommit=True) as db:
+            newer = "INSERT INTO checkpoints SELECT thread_id, checkpoint_ns, '2' || substr(checkpoint_id, 2),"
+            newer += " checkpoint_id, type, checkpoint, metadata FROM checkpoints WHERE thread_id = 'agent-fork'"
+            db.execute(f"{newer} AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1".encode())
+        assert [pulse.changed() for _ in range(2)] == [True, False]
+        assert Pulse(store, "nobody").changed()
