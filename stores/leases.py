@@ -5,6 +5,7 @@ Owns the clock and the boot it belongs to; who owns a run, and what its owner ma
 
 from __future__ import annotations
 
+import functools
 import time
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ BEAT_SECONDS: Final = 5.0
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
+@functools.cache
 def boot_id() -> str:
     """The present boot of this machine; empty where the system does not name it."""
     try:

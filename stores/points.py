@@ -9,7 +9,10 @@ import os
 import signal
 from typing import Final
 
+_LISTING: Final = "TT_DEBUG_POINTS"
 _SIGNALS: Final = {"TT_DEBUG_KILL_AT": signal.SIGKILL, "TT_DEBUG_STOP_AT": signal.SIGSTOP}
+# Looked at once: a step passes ten points, and asking the environment at each would cost a tenth of it.
+_IS_WATCHED: Final = any(name in os.environ for name in (_LISTING, *_SIGNALS))
 
 
 def point(name: str) -> None:
@@ -19,7 +22,9 @@ def point(name: str) -> None:
     with SIGKILL there, ``TT_DEBUG_STOP_AT=name`` stops it with SIGSTOP; ``name#3`` does so at the third pass, counted
     in the file of ``TT_DEBUG_POINTS``.
     """
-    listing = os.environ.get("TT_DEBUG_POINTS")
+    if not _IS_WATCHED:
+        return
+    listing = os.environ.get(_LISTING)
     targets = [(variable, os.environ[variable]) for variable in _SIGNALS if variable in os.environ]
     if listing is None and not targets:
         return

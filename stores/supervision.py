@@ -139,6 +139,10 @@ class Supervised(Protocol):
         """The run as its owner may see it. Raises LeaseLost for an old token, and once it is not running."""
         ...
 
+    def orders(self, run_id: str, token: int) -> tuple[Run, tuple[Breakpoint, ...]]:
+        """The same, and the breakpoints of its thread, as they stand at one moment."""
+        ...
+
     def cases(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
         """Inbox entries of the kinds in `Case`, oldest first."""
         ...

@@ -30,14 +30,7 @@ class NativeBreakpoints(NativeBase):
     def breakpoints(self, thread: str | None = None) -> tuple[Breakpoint, ...]:
         """Oldest first; of a thread, those of all threads are among them."""
         with self._reading() as db:
-            if version_of(db) < _SINCE:
-                return ()
-            rows = db.execute(
-                f"SELECT {_COLUMNS} FROM breakpoints WHERE ?1 IS NULL OR thread_id IS NULL OR thread_id = ?1"
-                " ORDER BY created_at, rowid",
-                (thread,),
-            ).fetchall()
-        return tuple(_breakpoint(row) for row in rows)
+            return () if version_of(db) < _SINCE else breakpoints_at(db, thread)
 
     def set_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
         """The same place, condition and thread again gives the one that is there."""
@@ -59,6 +52,16 @@ class NativeBreakpoints(NativeBase):
         """False where there is none of that id."""
         with self._writing() as db:
             return db.execute("DELETE FROM breakpoints WHERE id = ?", (id,)).rowcount == 1
+
+
+def breakpoints_at(db: Database, thread: str | None) -> tuple[Breakpoint, ...]:
+    """Oldest first; of a thread, those of all threads are among them."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM breakpoints WHERE ?1 IS NULL OR thread_id IS NULL OR thread_id = ?1"
+        " ORDER BY created_at, rowid",
+        (thread,),
+    ).fetchall()
+    return tuple(_breakpoint(row) for row in rows)
 
 
 def record_hit(db: Database, run_id: str, thread: str, hit: BreakpointHit | None) -> None:

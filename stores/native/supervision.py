@@ -12,6 +12,7 @@ from typing import Final
 from stores.errors import Conflict, LeaseLost, NotFound
 from stores.leases import LEASE_SECONDS
 from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.native.breakpoints import breakpoints_at
 from stores.native.checksums import fault
 from stores.native.database import Database
 from stores.native.event_rows import event_of, log
@@ -24,7 +25,7 @@ from stores.native.runs import NativeRuns, check_head, fenced, move, refused
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import Approval, Run, RunStatus
-from stores.supervision import CANCEL, DISMISS, StoredEvent, Takeover
+from stores.supervision import CANCEL, DISMISS, Breakpoint, StoredEvent, Takeover
 
 _CLAIM: Final = """
 UPDATE runs SET token = token + 1, owner = ?, owner_pid = ?, boot_id = ?, lease_until = ?, beat_at = ?, error = NULL,
@@ -89,10 +90,16 @@ class NativeSupervision(NativeRuns):
 
     def owned(self, run_id: str, token: int) -> Run:
         """Raises LeaseLost when somebody else owns it, or nobody."""
-        run = self.run(run_id)
-        if run.token != token or run.status != RunStatus.RUNNING:
-            raise _lost(run, token)
-        return run
+        return self.orders(run_id, token)[0]
+
+    @rereading
+    def orders(self, run_id: str, token: int) -> tuple[Run, tuple[Breakpoint, ...]]:
+        """On one snapshot."""
+        with self._reading() as db:
+            run = run_at(db, run_id)
+            if run.token != token or run.status != RunStatus.RUNNING:
+                raise _lost(run, token)
+            return run, breakpoints_at(db, run.thread)
 
     def cases(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
         """Oldest first."""

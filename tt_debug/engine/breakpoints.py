@@ -6,7 +6,7 @@ somewhere must not run past it because of a slip of the pen. Never evaluates cod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.edges import NoMatch, first_match
@@ -66,21 +66,26 @@ class Stops:
     def __init__(self, store: RunStore, run: Run) -> None:
         self._store = store
         self._run = run
+        self._known: tuple[Breakpoint, ...] = ()
 
-    def at(self, place: Place, node: str | None, state: Mapping[str, Value]) -> BreakpointHit | None:
-        """What is met there; nothing where no node is."""
-        return None if node is None else met(self._known(), place, node, state)
+    def look(self) -> str | None:
+        """What somebody has asked of the run meanwhile, and which breakpoints stand now. Raises LeaseLost."""
+        run, self._known = self._store.orders(self._run.run_id, self._run.token)
+        return run.requested
 
-    def before_effect(self, node: str, name: str, key: str, state: Mapping[str, Value]) -> BreakpointHit | None:
+    def at(self, place: Place, node: str, state: Mapping[str, Value]) -> BreakpointHit | None:
+        """What is met there, as of the last look."""
+        return met(self._known, place, node, state)
+
+    def before_effect(
+        self, node: str, name: str, key: str, state: Callable[[], Mapping[str, Value]]
+    ) -> BreakpointHit | None:
         """What is met before a call is made; not again where the run was stopped at this very call last."""
-        known = [each for each in self._known() if each.place == "effect"]
-        hit = met(known, "effect", node, state, name) if known else None
+        known = [each for each in self._store.breakpoints(self._run.thread) if each.place == "effect"]
+        hit = met(known, "effect", node, state(), name) if known else None
         if hit is None:
             return None
         last = self._store.events(["breakpoint"], run_id=self._run.run_id, limit=1)
         if last and last[0].data.get("key") == key:
             return None
         return BreakpointHit(hit.ids, hit.place, hit.node, hit.said, key)
-
-    def _known(self) -> tuple[Breakpoint, ...]:
-        return self._store.breakpoints(self._run.thread)

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 from stores.codec import json as codec
@@ -138,7 +139,7 @@ def find(reference: str) -> Function:
     except ModuleNotFoundError as error:
         missing = error.name or name
         raise FatalError(f"{reference}: there is no module {missing!r} beside the workflow or on the path") from error
-    _refuse_namesake(name, target)
+    _refuse_namesake(name.split(".")[0], sys.path[0])
     for part in attribute.split("."):
         if not hasattr(target, part):
             raise FatalError(f"{reference}: {name} has no {part!r}")
@@ -148,14 +149,13 @@ def find(reference: str) -> Function:
     return target  # type: ignore[no-any-return]
 
 
-def _refuse_namesake(name: str, found: ModuleType) -> None:
+@lru_cache
+def _refuse_namesake(top: str, folder: str) -> None:
     """A file beside the workflow that bears the name of a module already in use would silently not be taken."""
-    top = name.split(".")[0]
-    folder = Path(sys.path[0])
-    beside = [path for path in (folder / f"{top}.py", folder / top / "__init__.py") if path.exists()]
+    beside = [path for path in (Path(folder, f"{top}.py"), Path(folder, top, "__init__.py")) if path.exists()]
     origin = getattr(sys.modules[top], "__file__", None)
     if beside and (origin is None or Path(origin).resolve() != beside[0].resolve()):
-        raise FatalError(f"{beside[0].name} beside the workflow is hidden by {origin or found.__name__}: rename it")
+        raise FatalError(f"{beside[0].name} beside the workflow is hidden by {origin or top}: rename it")
 
 
 @contextmanager

@@ -79,6 +79,7 @@ class Transitions:
         self._around = around
         self._visits: dict[str, int] = {}
         self._committed = 0
+        self._has_parts = True  # what the node completed of itself before we began, as far as is known
         self._writes: list[float] = []
         self._write = partial(patiently, around.clock)
         self.binaries = Binaries(around.store.blob)
@@ -124,12 +125,13 @@ class Transitions:
         """The status that the run stops with before ``node`` at ``place``, None to go on; ``steps`` are done by then.
 
         Without a place, while it waits, only somebody's wish stops it."""
-        requested = self._store.owned(*self._owner).requested
+        requested = self._stops.look()
         if requested == "cancel":
             return RunStatus.CANCELLED
         if requested == "pause" or self._around.stop.asked:
             return RunStatus.PAUSED
-        if place is not None and self._until.reached(node, place.step, codec.loads(place.state)):
+        values = codec.loads(place.state) if place is not None and self._until.when else {}
+        if place is not None and self._until.reached(node, place.step, values):
             return RunStatus.PAUSED
         return RunStatus.PAUSED if self._orders.single_step and steps else None
 
@@ -156,19 +158,16 @@ class Transitions:
     def ledger(self, record: StepRecord) -> Ledger:
         """The effects of the attempt."""
         parts = Parts(
-            dict(self._store.substeps(self.place.head)),
+            dict(self._store.substeps(self.place.head)) if self._has_parts else {},
             lambda name, output, statements: self._keep(record, name, output, statements),
         )
         calls = Calls(self.run, self._workflow.workflow_id, record, self._orders.allow)
-        state = self.state()
-        return Ledger(
-            self._store, self.run, calls, parts,
-            lambda name, key: self._before_call(record.node, name, key, state), self._write,
-        )  # fmt: skip
+        before = partial(self._before_call, record.node)
+        return Ledger(self._store, self.run, calls, parts, before, self._write)
 
-    def _before_call(self, node: str, name: str, key: str, state: Mapping[str, Value]) -> BreakpointHit | None:
+    def _before_call(self, node: str, name: str, key: str) -> BreakpointHit | None:
         self._around.prolong()
-        return self._stops.before_effect(node, name, key, state)
+        return self._stops.before_effect(node, name, key, self.state)
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""
@@ -182,7 +181,7 @@ class Transitions:
         )  # fmt: skip
         header = self._write(lambda: self._store.commit_substep(commit), tells=True)
         point("run.substep-committed")
-        self.place = replace(self.place, head=header.ref)
+        self.place, self._has_parts = replace(self.place, head=header.ref), True
         self.tell("substep_finished", node=record.node, substep=name, step=header.step, checkpoint=header.ref.id)
 
     def hold(self, record: StepRecord, held: Hold) -> NoReturn:
@@ -209,8 +208,8 @@ class Transitions:
         status, hit = RunStatus.COMPLETED, None
         place = Place(self.place.head, self.place.step + 1, state)
         if following is not None:
-            hit = self._stops.at("after", record.node, values) or self._stops.at("before", following, values)
             stopped = self.stop_before(following, place, self._committed + 1)
+            hit = self._stops.at("after", record.node, values) or self._stops.at("before", following, values)
             status = stopped or (RunStatus.RUNNING if hit is None else RunStatus.PAUSED)
         self._visits[record.node] = record.visit
         upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
@@ -226,7 +225,7 @@ class Transitions:
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.binaries.stored()
-        self.place = Place(header.ref, self.place.step + 1, state)
+        self.place, self._has_parts = Place(header.ref, self.place.step + 1, state), False
         self._committed += 1
         self.tell(
             "step_finished", node=record.node, step=self.place.step, checkpoint=header.ref.id,
@@ -278,6 +277,7 @@ class Transitions:
     def failed(self, record: StepRecord, failure: Failure, retry_in: float | None) -> StepRecord:
         """Log a failed attempt. Gives it back with the time of the next one; raises Ended when it was the last."""
         now = self.now()
+        self._stops.look()
         hit = self._stops.at("error", record.node, self.state())
         retry_in = None if hit is not None else retry_in
         ended = replace(
