@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -61,12 +61,23 @@ class States:
             return state
         held = self._of(text)
         if held is None:
-            reading = Reading(self._of, lambda names: _texts(db, names), self._shown)
+            reading = Reading(self._of, lambda names: texts_of(db, names), self._shown)
             held = reading.root(text, size)
             self._keep(reading.made)
         state = held.value
         assert isinstance(state, dict)
         return state
+
+    def read_many(
+        self, db: Statements, rows: Sequence[tuple[str, int]], only: Collection[str] | None = None
+    ) -> list[dict[str, Value]]:
+        """The states of many rows, as `read` gives each; of those that are trees the keys ``only`` are enough."""
+        trees = [(number, row) for number, row in enumerate(rows) if is_tree(row[0])]
+        reading = Reading(self._of, lambda names: texts_of(db, names), self._shown)
+        read = reading.roots([row for _, row in trees], only)
+        self._keep(reading.made)
+        whole = {number: state for (number, _), state in zip(trees, read, strict=True)}
+        return [whole[n] if n in whole else self.read(db, *row) for n, row in enumerate(rows)]
 
     def cut(self, state: Mapping[str, Value], given: Mapping[str, Opaque], before: str | None) -> Stored:
         """A state to be stored, whose parent's row holds ``before``. Raises Invalid for what JSON would change."""
@@ -150,7 +161,7 @@ def broken(db: Statements, text: str, seen: set[str]) -> str | None:
             wanted = {top: Place(())} if isinstance(top, str) else dict(placed(top, Place(())))
         while wanted := {name: place for name, place in wanted.items() if name not in seen}:
             following: dict[str, Place] = {}
-            for name, content in _texts(db, wanted).items():
+            for name, content in texts_of(db, wanted).items():
                 if isinstance(content, str):
                     return f"chunk {name[1:13]} of {wanted[name]} {content}"
                 seen.add(name)
@@ -175,6 +186,7 @@ def _broken_blob(db: Statements, text: str, digests: Mapping[str, Place], seen: 
     return None
 
 
-def _texts(db: Statements, names: Collection[str]) -> dict[str, bytes | str]:
+def texts_of(db: Statements, names: Collection[str]) -> dict[str, bytes | str]:
+    """The texts of chunks by name; of one that cannot be had why not, as a str."""
     found = chunks.fetched(db, {hash_in(name) for name in names})
     return {name: found[hash_in(name)] for name in names}

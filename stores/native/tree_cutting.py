@@ -23,6 +23,7 @@ from stores.native.trees import (
     LONGEST,
     MARK,
     NAME,
+    PAIR,
     RUN,
     Held,
     Run,
@@ -222,8 +223,8 @@ class _Container:
         word = json.quick(key)
         if name is not None:
             self._inner[key] = name
-            return _Entry(b"[" + word + b',"' + name.encode() + b'"]', NAME, crc32(word), name=name)
-        return _Entry(b"[" + word + b",[" + text + b"]]", NAME, crc32(word), word + b":" + text)
+            return _Entry(b"[" + word + b',"' + name.encode() + b'"]', PAIR, crc32(word), name=name)
+        return _Entry(b"[" + word + b",[" + text + b"]]", PAIR, crc32(word), word + b":" + text)
 
 
 def _items(value: Value) -> Sequence[Any]:

@@ -6,7 +6,7 @@ know where chunks lie.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from stores.codec import json
@@ -55,7 +55,7 @@ class Reading:
         text = row.encode()
         try:
             top = top_of(self._shown(text, json.loads(text)))
-            self._gather({top} if isinstance(top, str) else set(named(top)), top)
+            self._gather([top])
             held = self._held(top) if isinstance(top, str) else self._made(top)
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise malformed(error) from error
@@ -64,14 +64,35 @@ class Reading:
         self.made[row] = held
         return held
 
-    def _gather(self, wanted: set[str], top: Any) -> None:
+    def roots(self, rows: Sequence[tuple[str, int]], only: Collection[str] | None) -> list[dict[str, Value]]:
+        """Many states at once; of each the keys ``only`` are enough. Raises Corrupt where one of them is broken.
+
+        Where what is asked of two rows, one after the other, is the same by its names, it is the same object.
+        """
+        self._most = max((_SLACK * (size + len(row)) + INLINE for row, size in rows), default=0)
+        try:
+            tops = [_narrowed(top_of(self._shown(row.encode(), json.loads(row))), only) for row, _ in rows]
+            self._gather(tops)
+            found: list[dict[str, Value]] = []
+            before: Any = None
+            for top in tops:
+                if top != before:
+                    state = self._held(top).value if isinstance(top, str) else self._made(top).value
+                found.append(state)
+                before = top
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise malformed(error) from error
+        return found
+
+    def _gather(self, tops: Sequence[Any]) -> None:
         """Fetch what is not in memory, and what that names, a level at a time."""
+        wanted = {name for top in tops for name in ((top,) if isinstance(top, str) else named(top))}
         while wanted := {name for name in wanted if not self._has(name)}:
             leaves: dict[str, bytes] = {}
             following: set[str] = set()
             for name, text in self._fetch(wanted).items():
                 if isinstance(text, str):
-                    raise Corrupt(f"chunk {name[1:13]} of {self._place_of(name, top)} {text}")
+                    raise Corrupt(f"chunk {name[1:13]} of {self._place_of(name, tops)} {text}")
                 if name[0] == "j":
                     leaves[name] = text
                 else:
@@ -88,15 +109,16 @@ class Reading:
             self._found[name] = held
         return held is not None
 
-    def _place_of(self, name: str, top: Any) -> Place:
+    def _place_of(self, name: str, tops: Sequence[Any]) -> Place:
         """Where a chunk belongs that is named by those which have been read."""
-        todo = [(top, Place(()))] if isinstance(top, str) else list(placed(top, Place(())))
+        here = Place(())
+        todo = [each for top in tops for each in ([(top, here)] if isinstance(top, str) else placed(top, here))]
         for found, place in todo:
             if found == name:
                 return place
             if found in self._nodes:
                 todo.extend(placed(self._nodes[found], place))
-        return Place(())
+        return here
 
     def _keep_leaves(self, texts: dict[str, bytes]) -> None:
         # Read as one text: a call for each would cost more than the reading.
@@ -192,6 +214,14 @@ class _Joined:
         """All of it."""
         cost = max(self._cost, len(self.value))
         return Held(self.value, cost, entries, tuple(map(tuple, self._runs)), self._inner, frozenset(self._names))
+
+
+def _narrowed(top: Any, only: Collection[str] | None) -> Any:
+    """A state's own node with no other keys than these, as far as that can be told from itself."""
+    if only is None or isinstance(top, str):
+        return top
+    *runs, last = top["dict"]
+    return {"dict": [*runs, [entry for entry in last if isinstance(entry, str) or entry[0] in only]]}
 
 
 def top_of(row: Any) -> Any:

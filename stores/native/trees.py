@@ -39,6 +39,9 @@ LONGEST: Final = 4 * RUN
 NAME: Final = RUN // 5
 """Bytes that the name of a chunk counts for in a run: four or five to a run on average. Each append writes the names at
 a list's end anew: of a chat that grows by 1 kB a step, 1,000 steps take 1.38 times their bytes, and 1.77 with 32."""
+PAIR: Final = RUN // 64
+"""Bytes that a key of a dict counts for, whatever it holds: sixty-four to a run on average, less than thirty-two are
+never cut."""
 DEEPEST: Final = 32
 """Containers inside each other that are taken apart; what lies deeper is one leaf."""
 
