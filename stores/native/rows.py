@@ -28,6 +28,7 @@ HEADER_COLUMNS: Final = (
     "c.thread_id, c.checkpoint_id, c.parent_id, c.parent_thread, c.step, c.source, c.nodes, c.visit, c.next, c.status,"
     " c.run_id, c.workflow_hash, c.size, c.created_at, c.meta"
 )
+_HEADER_NAMES: Final = tuple(HEADER_COLUMNS.replace("c.", "").split(", "))
 # A step that was run from here left a child in this thread; an edit of this checkpoint is not such a child.
 WENT_ON: Final = (
     "EXISTS (SELECT 1 FROM checkpoints k WHERE k.parent_id = c.checkpoint_id AND k.thread_id = c.thread_id"
@@ -91,6 +92,11 @@ def to_text(value: Value, *path: str) -> str:
 def from_text(text: str | None) -> Value:
     """The value of a JSON column; None for NULL. Raises Corrupt."""
     return None if text is None else json.loads(text)
+
+
+def header_from(values: Mapping[str, Value], standing: Standing) -> Header:
+    """A header from a row as it was put."""
+    return header_of([values[name] for name in _HEADER_NAMES], standing)
 
 
 def header_of(row: Sequence[Value], standing: Standing) -> Header:
@@ -201,21 +207,30 @@ def insert_checkpoint(
     The same id with the same content gives the header that is there and changes nothing. Raises Conflict for
     other content, NotFound for a parent that is not in the store, Invalid for a value JSON would change.
     """
+    put_checkpoint(db, new, token=token, commit_id=commit_id)
+    return header_at(db, new.ref.thread, new.ref.id)
+
+
+def put_checkpoint(
+    db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
+) -> Mapping[str, Value]:
+    """As `insert_checkpoint`; gives the row. What has a ``commit_id`` is known to be in the store or not."""
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = _parent_of(db, new)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
-    values = _record(new, _step_of(new, parent), parent, stored)
-    if _is_there(db, new.ref, values["checksum"]):
-        return header_at(db, new.ref.thread, new.ref.id)
-    keep(db, stored)
-    _ensure_thread(db, new)
     created = to_micros(time_of(new.ref.id)) or micros_now(db)
-    values = {"token": token, "commit_id": commit_id, "created_at": created, **values}
+    record = _record(new, _step_of(new, parent), parent, stored)
+    values = {"token": token, "commit_id": commit_id, "created_at": created, **record}
+    if commit_id is None and _is_there(db, new.ref, values["checksum"]):
+        return values
+    keep(db, stored)
+    if new.parent is None or new.parent.thread != new.ref.thread:
+        _ensure_thread(db, new)
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
     db.execute("UPDATE threads SET head = ? WHERE thread_id = ?", (new.ref.id, new.ref.thread))
-    return header_at(db, new.ref.thread, new.ref.id)
+    return values
 
 
 def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | None) -> None:

@@ -21,7 +21,15 @@ from stores.native.definitions import NativeDefinitions
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import keep_place
-from stores.native.rows import BUSINESS_ID, header_at, insert_checkpoint, to_micros
+from stores.native.rows import (
+    BUSINESS_ID,
+    Standing,
+    header_at,
+    header_from,
+    insert_checkpoint,
+    put_checkpoint,
+    to_micros,
+)
 from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
 from stores.rereading import rereading
@@ -69,21 +77,20 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             with fenced(db, commit.run_id, commit.token) as thread:
                 check_head(db, thread, commit.checkpoint)
                 base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
-                header = insert_checkpoint(
-                    db, with_run(db, commit), token=commit.token, commit_id=commit.commit_id or None
-                )
+                new = with_run(db, commit)
+                row = put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id or None)
                 point("native.checkpoint-inserted")
-                step_rows.end(db, commit.step, Ref(thread, "", header.ref.id), base, commit.token)
+                step_rows.end(db, commit.step, new.ref, base, commit.token)
                 point("native.step-completed")
                 execute_statements(db, commit, thread)
                 if commit.approval is not None:
                     insert_approval(db, commit.approval)
                 if commit.following is not None:
                     step_rows.start(db, commit.following, thread, commit.token)
-                move(db, commit.run_id, commit.run_status, header.ref.id, commit.error)
+                status = move(db, commit.run_id, commit.run_status, new.ref.id, commit.error)
                 record_hit(db, commit.run_id, thread, commit.hit)
                 point("native.run-moved")
-            return header_at(db, header.ref.thread, header.ref.id)
+            return header_from(row, Standing(False, status, commit.approval is not None))
 
     def fail_step(
         self,
@@ -229,11 +236,13 @@ def move(
     head: str | None,
     error: str | None,
     case: Approval | None = None,
-) -> None:
-    """The run's status and head; whoever leaves "running" lets go of it. A request to cancel wins over a pause."""
-    asked = db.execute("SELECT requested FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if status in (RunStatus.PAUSED, RunStatus.WAITING) and asked is not None and asked[0] == "cancel":
-        status = RunStatus.CANCELLED
+) -> str:
+    """The run's status and head; whoever leaves "running" lets go of it. A request to cancel wins over a pause.
+
+    Gives the status that it has then."""
+    if status in (RunStatus.PAUSED, RunStatus.WAITING):
+        asked = db.execute("SELECT requested FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        status = RunStatus.CANCELLED if asked is not None and asked[0] == "cancel" else status
     running = status == RunStatus.RUNNING
     held = case.kind if case is not None and status == RunStatus.CRASHED else None
     db.execute(
@@ -251,6 +260,7 @@ def move(
     if status == RunStatus.CANCELLED:
         withdraw(db, run_id)
         step_rows.abandon(db, run_id)
+    return status
 
 
 def let_go(db: Database, run_id: str, hold_reason: str, error: str | None) -> None:

@@ -75,9 +75,9 @@ def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -
         " WHERE run_id = :run_id AND ordinal = :ordinal AND attempt = :attempt AND substep = '' AND status = 'running'",
         {**ended, **key},
     )
-    abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
-    db.execute(abandon_others, (micros_now(db), step.run_id))
     if done.rowcount != 1:
+        abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
+        db.execute(abandon_others, (micros_now(db), step.run_id))
         started = to_micros(step.started or step.ended) or micros_now(db)
         row = {
             **ended, **key, "node": step.node, "visit": step.visit, "thread_id": at.thread, "base": base,
