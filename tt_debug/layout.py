@@ -80,17 +80,25 @@ class Rows(Sequence[Row]):
         self._folds = frozenset(layout.order[at] for at in layout.openings)
         if folded is not None:
             self._folds &= frozenset(folded)
-        self.nodes = self._shown() if self._folds else layout.order
+        self.nodes = array("i")
         """The node of each."""
-
-    def _shown(self) -> array[int]:
-        layout, shown, at = self.layout, array("i"), 0
+        self.openings: list[int] = []
+        """The places among them at which a branch opens or is folded, ascending."""
+        at = 0
         for opening in layout.openings:
-            if opening >= at and layout.order[opening] in self._folds:
-                shown.extend(layout.order[at : opening + 1])
+            if opening < at:
+                continue  # within a folded branch
+            self.openings.append(len(self.nodes) + opening - at)
+            if layout.order[opening] in self._folds:
+                self.nodes.extend(layout.order[at : opening + 1])
                 at = opening + layout.size[layout.order[opening]]
-        shown.extend(layout.order[at:])
-        return shown
+        self.nodes.extend(layout.order[at:])
+
+    def place(self, node: int) -> int | None:
+        """Where a node stands among them; None where it is folded away."""
+        row_of = self.layout.row_of
+        at = bisect_left(self.nodes, row_of[node], key=row_of.__getitem__)
+        return at if at < len(self.nodes) and self.nodes[at] == node else None
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -27,6 +27,8 @@ def step_seconds(header: Header, headers: Mapping[Ref, Header]) -> float | None:
     parent = headers.get(header.parent) if header.parent else None
     if parent is None or header.created is None or parent.created is None or header.source in BY_HAND:
         return None
+    if not (header.read and parent.read):
+        return None  # it may be a person's time
     if parent.source in BY_HAND and parent.source != "input":
         return None
     if parent.ref.thread != header.ref.thread:

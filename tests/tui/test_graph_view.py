@@ -12,8 +12,9 @@ from tests.tui.thread_fakes import START, TripSession
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import ASCII
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph import GraphFacts, graph_line
 from tt_debug.tui.rows.graph_columns import columns_for
+from tt_debug.tui.rows.graph_items import GraphItem, TimeItems, graph_items
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.times import clock_text, delta_text
 
@@ -36,7 +37,7 @@ def drawn(
 ) -> list[str]:
     """The rows as text."""
     trunk = trunk or view.head
-    items = graph_items(view.rows(unfolded, trunk), view.headers, trunk.thread)
+    items = graph_items(view.rows(unfolded, trunk))
     columns = columns_for(width, items, view.headers)
     facts = GraphFacts(view.headers, trunk)
     return [text_of(graph_line(item, columns, facts)).rstrip() for item in items]
@@ -103,10 +104,10 @@ def test_more_than_eight_stubs_at_one_point_become_one_row_that_can_be_listed() 
     main = chain("main", count=3)
     forks = [chain(f"f{number}", count=1, base=main[1].ref, source="fork", at=2) for number in range(9)]
     view = ThreadView("main", main[-1].ref, [main, *forks], copies=False)
-    items = graph_items(view.rows(), view.headers, "main")
+    items = graph_items(view.rows())
     assert [item.kind for item in items] == ["checkpoint", "checkpoint", "more", "checkpoint"]
     assert (items[2].branches, items[2].hidden) == (9, 9)
-    listed = graph_items(view.rows(), view.headers, "main", {(items[2].ref, items[2].lane)})
+    listed = graph_items(view.rows(), {(items[2].ref, items[2].lane)})
     assert [item.kind for item in listed].count("fold") == 9
 
 
@@ -141,13 +142,13 @@ def test_the_reason_takes_the_place_of_the_word_and_a_live_run_that_of_both() ->
 
 def test_nothing_stands_after_a_step_that_its_own_thread_went_on_from() -> None:
     view = family()
-    kinds = [item.kind for item in graph_items(view.rows(), view.headers, "main")]
+    kinds = [item.kind for item in graph_items(view.rows())]
     assert kinds.count("next") == 0
 
 
 def test_columns_go_in_the_order_size_changed_time_badge_and_step_and_node_never() -> None:
     view = family()
-    items = graph_items(view.rows(), view.headers, "main")
+    items = graph_items(view.rows())
     seen = []
     for width in range(90, 11, -1):
         columns = columns_for(width, items, view.headers)
@@ -167,7 +168,7 @@ def test_columns_go_in_the_order_size_changed_time_badge_and_step_and_node_never
 def test_no_row_is_wider_than_its_place(width: int) -> None:
     view = TripSession().open_thread("trip-planner")
     unfolded = frozenset(view.headers)
-    items = graph_items(view.rows(unfolded), view.headers, "trip-planner")
+    items = graph_items(view.rows(unfolded))
     columns = columns_for(width, items, view.headers)
     facts = GraphFacts(view.headers, view.head, dict.fromkeys(view.headers, "~消息+1,usage"), now=START)
     for item in items:
@@ -177,7 +178,7 @@ def test_no_row_is_wider_than_its_place(width: int) -> None:
 def test_badges_time_changed_keys_and_the_head_are_shown() -> None:
     session = TripSession()
     view = session.open_thread("trip-planner")
-    items = graph_items(view.rows(), view.headers, "trip-planner")
+    items = graph_items(view.rows())
     columns = columns_for(76, items, view.headers)
     facts = GraphFacts(view.headers, view.head, {view.head: "~messages+1"})
     lines = [text_of(graph_line(item, columns, facts)) for item in items]
@@ -202,7 +203,7 @@ def test_a_head_with_a_problem_is_still_marked_as_the_head() -> None:
     view = ThreadView(
         "t", ref, [[Header(ref, None, 1, "loop", None, ("n",), problem="no id is greater")]], copies=False
     )
-    items = graph_items(view.rows(), view.headers, "t")
+    items = graph_items(view.rows())
     columns = columns_for(60, items, view.headers)
     for head, says in ((ref, "n  ‹head  no id is greater"), (Ref("t", "", "2"), "n  no id is greater")):
         assert says in text_of(graph_line(items[0], columns, GraphFacts(view.headers, head)))
@@ -210,7 +211,7 @@ def test_a_head_with_a_problem_is_still_marked_as_the_head() -> None:
 
 def test_time_order_names_the_thread_of_each_checkpoint() -> None:
     view = family()
-    items = time_items(view.headers)
+    items = TimeItems(view)
     assert [item.ref for item in items] == list(view.headers)
     columns = columns_for(70, items, view.headers)
     lines = [text_of(graph_line(item, columns, GraphFacts(view.headers))) for item in items]
@@ -220,7 +221,7 @@ def test_time_order_names_the_thread_of_each_checkpoint() -> None:
 
 def test_ascii_has_no_sign_beyond_ascii() -> None:
     view = TripSession().open_thread("trip-planner")
-    items = graph_items(view.rows(), view.headers, "trip-planner")
+    items = graph_items(view.rows())
     columns = columns_for(60, items, view.headers)
     facts = GraphFacts(view.headers, view.head, glyphs=ASCII)
     assert all(text_of(graph_line(item, columns, facts)).isascii() for item in items)

@@ -16,8 +16,9 @@ from tests.tui.thread_fakes import START
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore, TtDebugApp
-from tt_debug.tui.rows.graph import GraphFacts, graph_items, graph_line, time_items
+from tt_debug.tui.rows.graph import GraphFacts, graph_line
 from tt_debug.tui.rows.graph_columns import columns_for
+from tt_debug.tui.rows.graph_items import TimeItems, graph_items
 from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -172,15 +173,15 @@ def fan_out(calls: int) -> ThreadView:
 
 def test_many_calls_at_one_step_are_one_row() -> None:
     view = fan_out(30)
-    items = graph_items(view.rows(), view.headers, "t")
+    items = graph_items(view.rows())
     facts = GraphFacts(view.headers, view.head)
     rows = [text_of(graph_line(item, columns_for(60, items, view.headers), facts)) for item in items]
     assert rows[1].startswith("├─◇ ▸ 30 calls, 30 steps…")
     assert len(rows) == 3
-    listed = graph_items(view.rows(), view.headers, "t", frozenset({(items[1].ref, items[1].lane)}))
+    listed = graph_items(view.rows(), frozenset({(items[1].ref, items[1].lane)}))
     assert len(listed) == 32
 
 
 def test_in_the_order_of_time_a_row_says_which_subgraph_it_is_of() -> None:
     view = fan_out(1)
-    assert [item.title for item in time_items(view.headers)] == ["t", "t", "t / child"]
+    assert [item.title for item in TimeItems(view)] == ["t", "t", "t / child"]

@@ -19,8 +19,9 @@ from tt_debug.session import watches
 from tt_debug.session.session import Session
 from tt_debug.tui.dialogs.expression import ExpressionDialog
 from tt_debug.tui.glyphs import ASCII, UNICODE
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_line
+from tt_debug.tui.rows.graph import GraphFacts, graph_line
 from tt_debug.tui.rows.graph_columns import columns_for
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.pieces import Piece, cells, text_of
 from tt_debug.tui.rows.watches import WatchRow, point, watch_line, watch_rows
 from tt_debug.tui.screens.answers import AnswersScreen

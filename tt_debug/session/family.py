@@ -28,6 +28,11 @@ class Merged:
         """Where each stands."""
         return dict(zip(self.refs, range(len(self.refs)), strict=True))
 
+    @property
+    def tells_steps(self) -> bool:
+        """Whether the steps that ids have in them, modulo 16,384, can be the steps themselves."""
+        return len(self.refs) < 16_000 and not self.missing
+
     def place(self, ref: Ref) -> int | None:
         """Where one stands; most often it is the last."""
         if self.refs and self.refs[-1] == ref:

@@ -64,6 +64,9 @@ class Placed(Protocol):
     @property
     def places(self) -> Mapping[Ref, int]: ...
 
+    @property
+    def tells_steps(self) -> bool: ...
+
 
 class Headers(Mapping[Ref, Header]):
     """In the order of the family. One that is not known is read when it is asked for, with those around it.
@@ -83,6 +86,11 @@ class Headers(Mapping[Ref, Header]):
         self._read = read
         self._lock = RLock()
         self._known = {header.ref: finished(header) for header in known if header.ref in family.places}
+
+    @property
+    def refs(self) -> Sequence[Ref]:
+        """Of all of them."""
+        return self._family.refs
 
     def __len__(self) -> int:
         return len(self._family.refs)
@@ -121,13 +129,53 @@ class Headers(Mapping[Ref, Header]):
                 for ref in part:
                     self._known[ref] = self._finished(found.get(ref) or _gone(ref))
 
+    def known(self) -> list[Header]:
+        """Those that were read."""
+        with self._lock:
+            return list(self._known.values())
+
+    def recall(self, headers: Iterable[Header]) -> None:
+        """Take these for read."""
+        with self._lock:
+            for header in headers:
+                self._known.setdefault(header.ref, self._finished(header))
+
     def knows(self, ref: Ref) -> bool:
         """Whether it was read."""
         return ref in self._known
 
     def glimpse(self, ref: Ref) -> Header:
         """What is known of it without reading anything."""
-        return self._known.get(ref) or self._finished(by_address(ref))
+        found = self._known.get(ref)
+        if found is None:
+            found = self._finished(by_address(ref))
+            if not self._family.tells_steps:
+                found = replace(found, step=None)
+        return found
+
+
+class Seen(Mapping[Ref, Header]):
+    """The same without reading: `Headers.glimpse` of each."""
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    def __len__(self) -> int:
+        return len(self._headers)
+
+    def __iter__(self) -> Iterator[Ref]:
+        return iter(self._headers)
+
+    def __reversed__(self) -> Iterator[Ref]:
+        return reversed(self._headers.refs)
+
+    def __contains__(self, ref: object) -> bool:
+        return ref in self._headers
+
+    def __getitem__(self, ref: Ref) -> Header:
+        if ref not in self._headers:
+            raise KeyError(ref)
+        return self._headers.glimpse(ref)
 
 
 def by_address(ref: Ref) -> Header:

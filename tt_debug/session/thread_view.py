@@ -14,7 +14,7 @@ from stores.model import Header, Ref
 from tt_debug.graph import enclosing
 from tt_debug.layout import Layout, Row, Rows, lay_out
 from tt_debug.session.family import drawn_under, merged
-from tt_debug.session.headers import Headers, Read, Strand
+from tt_debug.session.headers import Headers, Read, Seen, Strand
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,10 @@ class ThreadView:
         self._complete = complete
         known = [header for strand in strands for header in strand.known.values()]
         self.headers = Headers(self._family, known, self._finished, read)
-        """Of every checkpoint, oldest first."""
-        self._refs = self._family.refs
+        """Of every checkpoint, oldest first, each read when it is asked for."""
+        self.seen: Mapping[Ref, Header] = Seen(self.headers)
+        """The same as far as they were read."""
+        self.refs = self._family.refs
         self._links, self._aside = drawn_under(self._family, self.headers)
         self._layouts: dict[int | None, Layout] = {}
         self._parents = self._layout(head).parents  # the same links with every cycle cut
@@ -84,6 +86,31 @@ class ThreadView:
         missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
         return replace(header, problem=f"{missing} is not in the store")
 
+    def is_call(self, ref: Ref) -> bool:
+        """Whether a checkpoint begins a call of a subgraph, drawn under what called it."""
+        return self._family.place(ref) in self._aside
+
+    def place(self, ref: Ref) -> int | None:
+        """Where a checkpoint stands among `refs`."""
+        return self._family.place(ref)
+
+    @cached_property
+    def newest(self) -> Mapping[str, Ref]:
+        """The newest checkpoint of each thread's root, or of any namespace where it has none; oldest thread first."""
+        found: dict[str, Ref] = {}
+        for ref in self.refs:
+            if not ref.ns or ref.thread not in found or found[ref.thread].ns:
+                found[ref.thread] = ref
+        return found
+
+    def ends(self) -> Sequence[int]:
+        """The places of those after which their own thread and namespace have nothing."""
+        refs, goes_on = self.refs, bytearray(len(self.refs))
+        for at, above in enumerate(self._family.parents):
+            if above >= 0 and refs[above][:2] == refs[at][:2]:
+                goes_on[above] = 1
+        return [at for at, later in enumerate(goes_on) if not later]
+
     def __contains__(self, ref: Ref) -> bool:
         return ref in self.headers
 
@@ -91,14 +118,14 @@ class ThreadView:
         """``ref`` itself, or what stands here for the copy that it is; None when it is not of this family."""
         if ref in self.headers:
             return ref
-        return next((each for each in self._refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
+        return next((each for each in self.refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
 
     def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
         """From the root to ``ref`` (default: the head), across threads and into subgraphs, oldest first."""
         at = self._family.places.get(ref or self.head, -1)
         found: list[Ref] = []
         while at >= 0:
-            found.append(self._refs[at])
+            found.append(self.refs[at])
             at = self._parents[at]
         return tuple(reversed(found))
 
@@ -113,35 +140,43 @@ class ThreadView:
     def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Oldest first; empty for an address that is not here."""
         at = self._family.places.get(ref, -1)
-        return tuple(self._refs[child] for child in self._children.get(at, ()))
+        return tuple(self.refs[child] for child in self._children.get(at, ()))
+
+    def goes_on(self, ref: Ref) -> int:
+        """How many of its own namespace have it as their parent."""
+        refs = self.refs
+        return sum(refs[child].ns == ref.ns for child in self._children.get(self._family.places[ref], ()))
+
+    def recall(self, before: ThreadView) -> None:
+        """Know what was known of the same family earlier, where it cannot have changed: what others went on from."""
+        self.headers.recall(
+            header for header in before.headers.known() if header.ref in self and before.goes_on(header.ref)
+        )
 
     def tip(self, ref: Ref) -> Ref:
         """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
         layout, at = self._layout(self.head), self._family.places[ref]
         while True:
-            below = [c for c in self._children.get(at, ()) if self._refs[c].ns == self._refs[at].ns]
+            below = [c for c in self._children.get(at, ()) if self.refs[c].ns == self.refs[at].ns]
             if not below:
-                return self._refs[at]
+                return self.refs[at]
             at = max(below, key=lambda child: (layout.size[child], child))
 
     def tips(self) -> tuple[Ref, ...]:
         """Checkpoints of the root namespace without children there, oldest first."""
         return tuple(
             ref
-            for at, ref in enumerate(self._refs)
-            if not ref.ns and not any(not self._refs[child].ns for child in self._children.get(at, ()))
+            for at, ref in enumerate(self.refs)
+            if not ref.ns and not any(not self.refs[child].ns for child in self._children.get(at, ()))
         )
 
-    def rows(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> Sequence[GraphRow]:
+    def rows(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> GraphRows:
         """Top to bottom, oldest first, each made when it is looked at. ``trunk`` (default: the head) keeps lane 0;
         another branch is one row unless its first checkpoint is in ``unfolded``."""
-        return GraphRows(self, self.shape(unfolded, trunk), (trunk or self.head).thread)
-
-    def shape(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> Rows:
-        """The same in places of the family's order."""
         layout, places = self._layout(trunk or self.head), self._family.places
         opened = {places[ref] for ref in unfolded if ref in places}
-        return layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
+        shape = layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
+        return GraphRows(self, shape, (trunk or self.head).thread)
 
     def _layout(self, trunk: Ref) -> Layout:
         pinned = self._family.place(trunk)
@@ -151,35 +186,35 @@ class ThreadView:
 
     def row(self, row: Row, line: str) -> GraphRow:
         """One row, as a person sees it who stands on ``line``, a thread."""
-        ref = self._refs[row.node]
+        ref = self.refs[row.node]
         titled = row.kind == "fold" or row.opens
+        status = self.headers[self.tip(ref) if row.kind == "fold" else ref].status
+        if titled:
+            self.headers.learn((ref,))
         title = self.title(ref, line) if titled else ""
         kind: Literal["checkpoint", "fold"] = "fold" if row.kind == "fold" else "checkpoint"
-        status = self.headers[self.tip(ref) if row.kind == "fold" else ref].status
         call = titled and row.node in self._aside
         return GraphRow(kind, ref, row.lane, row.opens, row.hidden, row.branches, row.through, title, status, call)
 
     def title(self, ref: Ref, line: str) -> str:
         """What a person who stands on ``line`` would call the branch that starts here; "" until that is known."""
-        at = self._family.places[ref]
-        if at in self._aside:
-            caller = enclosing(self.headers[ref])
+        header = self.seen[ref]
+        if self.is_call(ref):
+            caller = enclosing(header)
             return call_name(ref.ns, caller.ns if caller is not None else "")
-        parent = self._family.parent(at)
-        if ref.thread != line or (parent is not None and ref.thread != parent.thread):
+        if ref.thread != line or (header.parent is not None and ref.thread != header.parent.thread):
             return ref.thread
-        source = self.headers[ref].source
-        return source if source not in ("loop", "step") else "branch"
+        return header.source if header.source not in ("loop", "step") else "branch"
 
 
 class GraphRows(Sequence[GraphRow]):
-    """The rows of a view."""
+    """The rows of a view. ``shape`` are the same in places of its order, ``line`` the thread they are seen from."""
 
-    def __init__(self, view: ThreadView, rows: Rows, line: str) -> None:
-        self._view, self._rows, self._line = view, rows, line
+    def __init__(self, view: ThreadView, shape: Rows, line: str) -> None:
+        self.view, self.shape, self.line = view, shape, line
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.shape)
 
     @overload
     def __getitem__(self, at: int) -> GraphRow: ...
@@ -189,8 +224,8 @@ class GraphRows(Sequence[GraphRow]):
 
     def __getitem__(self, at: int | slice) -> GraphRow | tuple[GraphRow, ...]:
         if isinstance(at, slice):
-            return tuple(self._view.row(row, self._line) for row in self._rows[at])
-        return self._view.row(self._rows[at], self._line)
+            return tuple(self.view.row(row, self.line) for row in self.shape[at])
+        return self.view.row(self.shape[at], self.line)
 
 
 def call_name(ns: str, outer: str = "") -> str:

@@ -1,50 +1,28 @@
-"""The rows of the checkpoint graph: which rows there are, and how one looks in a given width.
+"""How a row of the checkpoint graph looks in a given width.
 
-Owns lanes, glyphs and what stands in each column; the order of rows is the layout's.
+Owns lanes, glyphs and what stands in each column; which rows there are is `tt_debug.tui.rows.graph_items`'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 from rich.cells import cell_len
 
 from stores.model import Header, Ref, Status
-from tt_debug.session.thread_view import GraphRow, call_name
 from tt_debug.text import counted, human_age, human_size, safe_text
 from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.graph_columns import Columns
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
 from tt_debug.tui.rows.times import delta_text
-from tt_debug.tui.theme import LANES
 
-STUBS: Final = 8
-"""More folded forks than this at one point become one row."""
 EDITS: Final = frozenset({"edit", "fork", "update"})
 BADGES: Final = {"input": "I", "update": "U", "edit": "U", "fork": "F"}
-
-
-@dataclass(frozen=True, slots=True)
-class GraphItem:
-    """One row. ``kind``: "checkpoint"; "fold", a branch in one row; "more", several of them; "open", the name of an
-    open branch; "next", what has not been run after a tip. ``inks`` are the colours of lanes 0 to ``lane``.
-    ``call`` marks a branch that is a call of a subgraph.
-    """
-
-    kind: Literal["checkpoint", "fold", "more", "open", "next"]
-    ref: Ref
-    lane: int
-    lanes: tuple[int, ...] = ()
-    inks: tuple[int, ...] = (0,)
-    hidden: int = 0
-    branches: int = 0
-    title: str = ""
-    status: str = ""
-    call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,95 +44,6 @@ class GraphFacts:
     watched: str = ""
     values: Mapping[Ref, Line] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
-
-
-def graph_items(
-    rows: Iterable[GraphRow],
-    headers: Mapping[Ref, Header],
-    trunk: str = "",
-    listed: Set[tuple[Ref, int]] = frozenset(),
-) -> list[GraphItem]:
-    """The rows to show: the layout's own, a name above each open branch, and after each tip what would run next.
-
-    ``trunk`` is the thread of the current line. ``listed`` are the runs of stubs, by their first (ref, lane), that
-    are to be shown one by one.
-    """
-    items: list[GraphItem] = []
-    tips = _tips(headers)
-    newest = {ref.thread: header for ref, header in headers.items() if not ref.ns}
-    waiting: dict[int, GraphItem] = {}
-    colours: dict[int, int] = {0: 0}
-    forks = 0
-    for row in rows:
-        items.extend(waiting.pop(lane) for lane in sorted(waiting, reverse=True) if lane >= row.lane)
-        if row.lane and (row.opens or row.kind == "fold"):
-            forks += 1
-            colours[row.lane] = forks
-        inks = tuple(colours.get(lane, 0) % LANES for lane in range(row.lane + 1))
-        title = row.title
-        if row.kind == "fold":
-            counted = (row.hidden, row.branches, title, row.status, row.call)
-            items.append(GraphItem("fold", row.ref, row.lane, row.lanes, inks, *counted))
-            continue
-        if row.opens and row.lane:
-            status = newest[row.ref.thread].status if _is_whole(row, headers, trunk) else ""
-            named = (0, 0, title, status, row.call)
-            items.append(GraphItem("open", row.ref, row.lane, row.lanes, inks, *named))
-        items.append(GraphItem("checkpoint", row.ref, row.lane, row.lanes, inks))
-        header = headers[row.ref]
-        if row.ref in tips and header.next and header.status != Status.DONE:
-            waiting[row.lane] = GraphItem("next", row.ref, row.lane, row.lanes, inks, status=header.status)
-    items.extend(waiting[lane] for lane in sorted(waiting, reverse=True))
-    return _gathered(items, listed)
-
-
-def time_items(headers: Mapping[Ref, Header]) -> list[GraphItem]:
-    """Every checkpoint in one lane, in the order of ``headers``, each with its thread's name and colour."""
-    colours: dict[str, int] = {}
-    items = []
-    for ref in headers:
-        colour = colours.setdefault(ref.thread, len(colours)) % LANES
-        title = f"{ref.thread} / {call_name(ref.ns)}" if ref.ns else ref.thread
-        items.append(GraphItem("checkpoint", ref, 0, (), (colour,), title=title))
-    return items
-
-
-def _is_whole(row: GraphRow, headers: Mapping[Ref, Header], trunk: str) -> bool:
-    """Whether an open branch is a thread's own end, whose status can stand at its name: not a side branch of one."""
-    parent = headers[row.ref].parent
-    return not row.ref.ns and (row.ref.thread != trunk or parent is None or parent.thread != row.ref.thread)
-
-
-def _tips(headers: Mapping[Ref, Header]) -> set[Ref]:
-    """Checkpoints after which their own thread and namespace have nothing."""
-    parents = {
-        header.parent
-        for header in headers.values()
-        if header.parent is not None and header.parent[:2] == header.ref[:2]  # thread and namespace
-    }
-    return set(headers).difference(parents)
-
-
-def _gathered(items: list[GraphItem], listed: Set[tuple[Ref, int]]) -> list[GraphItem]:
-    """Long runs of folded forks at one point become one row."""
-    gathered: list[GraphItem] = []
-    start = 0
-    while start < len(items):
-        end = start
-        while end < len(items) and items[end].kind == "fold" and items[end].lane == items[start].lane:
-            end += 1
-        first = items[start]
-        if end - start > STUBS and (first.ref, first.lane) not in listed:
-            run = items[start:end]
-            hidden, calls = sum(item.hidden for item in run), sum(item.call for item in run)
-            noun = "calls" if calls == len(run) else "branches" if calls else "forks"
-            gathered.append(
-                GraphItem("more", first.ref, first.lane, first.lanes, first.inks, hidden, len(run), title=noun)
-            )
-        else:
-            gathered.extend(items[start : max(end, start + 1)])
-        start = max(end, start + 1)
-    return gathered
 
 
 def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
@@ -207,7 +96,7 @@ def _sign(item: GraphItem, header: Header, facts: GraphFacts) -> tuple[str, str]
         return glyphs.problem, "warning"
     if header.source in EDITS or _copied(header):
         return glyphs.edited, ""
-    if not header.next and header.status == Status.DONE:
+    if header.read and not header.next and header.status == Status.DONE:
         return glyphs.end, ""
     return glyphs.step, ""
 
@@ -219,7 +108,8 @@ def _copied(header: Header) -> bool:
 
 
 def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphFacts) -> Line:
-    step = "·" if header.step is None else str(header.step)
+    nothing = "·" if header.read else facts.glyphs.ellipsis
+    step = nothing if header.step is None else str(header.step)
     lead = Piece(step.rjust(columns.step) + " ", "muted")
     if header.problem:
         return (lead, *_problem(header, columns, facts), *_measures(header, columns, facts))
@@ -260,7 +150,8 @@ def _measures(header: Header, columns: Columns, facts: GraphFacts) -> Line:
         shown = "" if seconds is None else delta_text(seconds)
         pieces.append(Piece(shown.rjust(columns.delta), "strong" if shown[-1:] in ("m", "h", "d") else "muted"))
     if columns.size:
-        size = "" if header.size is None else human_size(header.size)
+        known = "" if header.size is None else human_size(header.size)
+        size = known if header.read else facts.glyphs.ellipsis
         pieces.append(Piece(size.rjust(columns.size), "muted"))
     return tuple(pieces)
 
@@ -269,6 +160,7 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """The nodes' names, cut to their column; the word at the head may take some of the next one."""
     width = columns.node
     name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
+    name = name if header.read else facts.glyphs.ellipsis
     ink = "strong" if header.source in BADGES else "plain"
     line: Line = (*_stop(header.nodes, facts), Piece(name, ink))
     if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):

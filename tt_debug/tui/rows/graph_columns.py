@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 from stores.model import Header, Ref
-
-
-class Laned(Protocol):
-    """A row in a lane."""
-
-    @property
-    def lane(self) -> int: ...
+from tt_debug.tui.rows.graph_items import GraphItem, GraphItems, Nothing, TimeItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +29,26 @@ VALUE: Final = 28
 """The most cells of a watched value, and the least that changed keys leave it and keep"""
 LEAST: Final = 12
 """cells."""
+SOME: Final = 60
+"""Rows at either end whose steps and names tell how wide theirs are."""
 
 
-def columns_for(width: int, items: Sequence[Laned], headers: Mapping[Ref, Header], *, watched: bool = False) -> Columns:
+def columns_for(
+    width: int, items: Sequence[GraphItem], headers: Mapping[Ref, Header], *, watched: bool = False
+) -> Columns:
     """The columns that fit in ``width`` cells; size goes first, then changed keys, then time, then the badge.
 
     A ``watched`` value shares the room of the changed keys, or has it alone, or that of the time."""
-    deepest = max((item.lane for item in items), default=0)
-    steps = [header.step for header in headers.values() if header.step is not None]
+    if isinstance(items, GraphItems | TimeItems | Nothing):
+        deepest = items.deepest
+    else:
+        deepest = max((item.lane for item in items), default=0)
+    some = [headers[item.ref] for item in (*items[:SOME], *items[-SOME:])]
+    steps = [header.step for header in some if header.step is not None]
     step = max(4, len(str(max(steps, default=0))), len(str(min(steps, default=0))))
     lanes = min(2 * (deepest + 1), max(2, width // 3))
     left = width - lanes - step - 1
-    node = min(_node_cells(headers), max(6, left))
+    node = min(_node_cells(some), max(6, left))
     left -= node
     badge = 3 if left >= 3 else 0
     delta = 8 if left - badge >= 8 else 0
@@ -70,7 +71,7 @@ def _shared(changed: int, delta: int) -> tuple[int, int, int]:
     return (changed, 0, delta) if changed else (delta, 0, 0)
 
 
-def _node_cells(headers: Mapping[Ref, Header]) -> int:
+def _node_cells(some: Sequence[Header]) -> int:
     """Room for most nodes' names and the word at the head, from 12 to 20 cells."""
-    longest = max((len(node) for header in islice(headers.values(), 500) for node in header.nodes), default=0)
+    longest = max((len(node) for header in some for node in header.nodes), default=0)
     return max(12, min(longest + 1, 20))

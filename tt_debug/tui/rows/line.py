@@ -14,6 +14,9 @@ from tt_debug.timing import step_seconds
 from tt_debug.tui.rows.timeline import Moment
 
 EDITS = frozenset({"edit", "update", "fork"})
+UNREAD = Moment()
+"""A checkpoint of which only the address is known, and one like it that others went on from too."""
+LEFT = Moment(marks=frozenset({"fork"}))
 STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "waiting"}
 
 
@@ -36,15 +39,19 @@ def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
     """One for each checkpoint of ``line``."""
     found: list[Moment] = []
     for at, ref in enumerate(line):
-        header = view.headers[ref]
+        is_left = view.goes_on(ref) > (1 if at + 1 < len(line) else 0)
+        if not view.headers.knows(ref):
+            found.append(LEFT if is_left else UNREAD)
+            continue
+        header = view.seen[ref]
         marks = set()
         if header.status in STOPPED:
             marks.add(STOPPED[header.status])
         if header.source in EDITS:
             marks.add("edited")
-        if sum(child.ns == ref.ns for child in view.children(ref)) > (1 if at + 1 < len(line) else 0):
+        if is_left:
             marks.add("fork")
-        found.append(Moment(step_seconds(header, view.headers), frozenset(marks)))
+        found.append(Moment(step_seconds(header, view.seen), frozenset(marks)))
     return found
 
 

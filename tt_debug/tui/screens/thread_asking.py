@@ -52,7 +52,7 @@ class ThreadAsking(ThreadTailing, AskingFrom):
         if here is not None and pin is not None and self.view is not None and pin != here:
             line = self.view.line(here)
             if pin in line:
-                steps = (self.view.headers[ref].step for ref in (pin, here))
+                steps = (self.view.seen[ref].step for ref in (pin, here))
                 start, end = ("?" if step is None else str(step) for step in steps)
                 return Extent(Scope(here), pin), f"A={start} {self.tt.glyphs.arrow} B={end}"
         return Extent(Scope(self.line[-1], every_branch=True)), self.thread

@@ -25,7 +25,7 @@ from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.app import OpenStore
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.diff import LIMIT
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem
+from tt_debug.tui.rows.graph import GraphFacts
 from tt_debug.tui.rows.line import HistoryLine
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.one_store import OneStore
@@ -112,9 +112,9 @@ class ThreadBase(OneStore):
             loader.post(self, PartRead(watch, read, reading))
 
         def part(reading: Reading) -> None:
-            tell(len(reading.view.headers), reading)
+            tell(len(reading.view.refs), reading)
 
-        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way)
+        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self.view)
         work = partial(read_thread, self.session, asked)
         loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
 
@@ -171,31 +171,25 @@ class ThreadBase(OneStore):
 
     def _take(self, reading: Reading, select: Ref | None) -> None:
         first = self.view is None
-        grown = self.view is not None and len(reading.view.headers) != len(self.view.headers)
+        grown = self.view is not None and len(reading.view.refs) != len(self.view.refs)
         self.view, self.trunk, self._trunk_line = reading.view, reading.trunk, reading.line
         self.whole = reading.whole
         if grown:
             # A checkpoint that stood at the end has been answered, retried or gone on from.
             self._asked.clear()
-        if len(reading.view.headers) > LARGE:
+        if len(reading.view.refs) > LARGE:
             # A full collection walks every header: 200 ms for 20,000, in the middle of a key. They are in no cycle.
             gc.freeze()
         select = select or (self.selected if first else None)
         if first and select is None:
             select = reading.view.head
-        self.graph.show(reading.items, self.graph_facts(), self._row_for(select, reading.items))
+        self.graph.show(reading.items, self.graph_facts(), None if select is None else reading.items.row_of(select))
         self.show_counts()
         self.follow(force=True)
 
-    def _row_for(self, ref: Ref | None, items: list[GraphItem]) -> int | None:
-        if ref is None:
-            return None
-        at = next((row for row, item in enumerate(items) if item.ref == ref and item.kind == "checkpoint"), None)
-        return at if at is not None else next((row for row, item in enumerate(items) if item.ref == ref), None)
-
     def graph_facts(self) -> GraphFacts:
         """What the graph's rows show beside their headers."""
-        headers = self.view.headers if self.view is not None else {}
+        headers = self.view.seen if self.view is not None else {}
         return GraphFacts(
             headers=headers,
             head=self.trunk,
@@ -218,7 +212,7 @@ class ThreadBase(OneStore):
 
     def header(self) -> Header | None:
         """The header of the checkpoint under the cursor."""
-        return self.view.headers.get(self.selected) if self.view is not None and self.selected is not None else None
+        return self.view.seen.get(self.selected) if self.view is not None and self.selected is not None else None
 
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""

@@ -12,10 +12,11 @@ from typing import Final
 from textual import on
 
 from stores.model import Ref, Status
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.line import line_of, with_marks
 from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import RowFacts, Wanted, read_details, read_row_facts
-from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead
+from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead, HeadersRead
 from tt_debug.tui.widgets.messages_view import MessagesView
 from tt_debug.tui.widgets.row_view import RowView
 
@@ -77,7 +78,7 @@ class ThreadFollowing(ThreadBase):
         """Ask for what the panels show, and for the keys that the rows in view changed."""
         if self.selected is None or self.view is None:
             return
-        step = self.view.headers[self.selected].step
+        step = self.view.seen[self.selected].step
         self.tt.tour_saw(f"step {step}")
         messages = self.views.messages
         wanted = Wanted(
@@ -97,6 +98,7 @@ class ThreadFollowing(ThreadBase):
         if self._slow is not None:
             self._slow.stop()
         self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
+        self._read_headers()
         self._read_facts()
 
     @on(DetailsRead)
@@ -109,10 +111,28 @@ class ThreadFollowing(ThreadBase):
         self.show_details(details)
         self._say_news()
 
+    def _in_view(self) -> list[GraphItem]:
+        top = self.graph.scroll_offset.y
+        return self.graph.items[top : top + self.graph.scrollable_content_region.height]
+
+    def _read_headers(self) -> None:
+        """Of the rows in view, where only their addresses are known; of a branch also its end's."""
+        view = self.view
+        if view is None:
+            return
+        folds = (view.tip(item.ref) for item in self._in_view() if item.kind == "fold")
+        unread = [ref for ref in (*(item.ref for item in self._in_view()), *folds) if not view.headers.knows(ref)]
+        if unread:
+            work = partial(view.headers.learn, unread)
+            self.tt.loader.call(self, "headers", work, lambda _: HeadersRead(), prefetch=True)
+
+    @on(HeadersRead)
+    def _headers_read(self) -> None:
+        self.graph.show_facts(self.graph.facts)
+        self.show_place()
+
     def _read_facts(self) -> None:
-        graph = self.graph
-        top = graph.scroll_offset.y
-        rows = graph.items[top : top + graph.scrollable_content_region.height]
+        rows = self._in_view()
         stopped = (Status.FAILED, Status.WAITING)
         wanted = [(item.kind, item.ref) for item in rows if item.kind == "checkpoint" or item.status in stopped]
         fresh = [each for each in wanted if each not in self._asked and each[0] in ("checkpoint", "next")]

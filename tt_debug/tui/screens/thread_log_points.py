@@ -118,7 +118,7 @@ class ThreadLogPoints(ThreadWatches):
         self.graph.show_facts(replace(self.graph.facts, watched=self.column, values=self._values))
 
     def _value(self, ref: Ref) -> Line:
-        header = self.view.headers.get(ref) if self.view is not None else None
+        header = self.view.seen.get(ref) if self.view is not None else None
         here = self._known[self.column, ref]
         before = self._known.get((self.column, header.parent)) if header is not None and header.parent else None
         changed = before is not None and here.digest is not None and before.digest not in (None, here.digest)

@@ -191,7 +191,7 @@ class ThreadPanels(ThreadFollowing):
         shown = self.view.standing(ref) if self.view is not None else None
         if self.view is None or shown is None:
             return ref.id[:8]
-        header = self.view.headers[shown]
+        header = self.view.seen[shown]
         step = "?" if header.step is None else str(header.step)
         node = ", ".join(header.nodes) or header.source
         return step if most < 20 else safe_text(f"{step} {node}"[:most])
@@ -229,12 +229,12 @@ class ThreadPanels(ThreadFollowing):
             return f"reading {self.read_so_far:,}{_of(total, self.read_so_far)} {dot} Esc stops"
         if self.view is None:
             return counted(total, "checkpoint") if total else ""
-        headers = self.view.headers
+        headers = self.view.refs
         if not self.whole and self.reading is None:
             key = self.tt.key_of("refresh")
             return f"stopped at {len(headers):,}{_of(total, len(headers))} {dot} {key} reads all"
-        forks = len({ref.thread for ref in headers}) - 1
-        folded = sum(item.kind in ("fold", "more") for item in self.graph.items)
+        forks = len(self.view.newest) - 1
+        folded = self.graph.items.folds
         words = counted(len(headers), "checkpoint")
         if forks:
             words += f" {dot} {counted(forks, 'fork')}"
@@ -254,7 +254,7 @@ class ThreadPanels(ThreadFollowing):
         step, note = "", ""
         self.trouble.show([header.problem] if header is not None and header.problem else [])
         if header is not None:
-            last = self.view.headers[self.line[-1]].step if self.view is not None and self.line else None
+            last = self.view.seen[self.line[-1]].step if self.view is not None and self.line else None
             step = f"step {header.step}/{last}" if header.step is not None else f"{at + 1}/{count}"
             if header.created is not None and not self.narrow:
                 note = f"{header.created.astimezone():%Y-%m-%d %H:%M:%S}"

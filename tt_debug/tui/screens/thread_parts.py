@@ -65,6 +65,10 @@ class DetailsRead(Message):
         self.details = details
 
 
+class HeadersRead(Message):
+    """The headers of rows in view are known."""
+
+
 class FactsRead(Message):
     """Changed keys and notes of rows in view."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_debug.tui.rows.graph import GraphItem
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.screens.thread_log_points import ThreadLogPoints
 
 

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from stores.model import Ref
 from tt_debug.session.listing import Progress
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.tui.rows.graph import GraphItem, graph_items, time_items
+from tt_debug.tui.rows.graph_items import Items, TimeItems, graph_items
 from tt_debug.tui.rows.line import HistoryLine, line_of
 from tt_debug.tui.watch import Watch
+
+FIRST: Final = 200
+"""Headers at the end of a line that are read before anything is shown."""
+TOGETHER: Final = 500
+"""Those that are read at once afterwards: a tenth of a second without giving way is felt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class Reading:
 
     view: ThreadView
     trunk: Ref
-    items: list[GraphItem]
+    items: Items
     line: HistoryLine
     whole: bool = True
 
@@ -51,6 +57,8 @@ class Asked:
     part: Callable[[Reading], None]
     count: Callable[[int], None]
     give_way: Callable[[], None]
+    before: ThreadView | None = None
+    """What was read of it last."""
 
 
 def read_thread(session: Session, asked: Asked) -> Reading:
@@ -64,15 +72,39 @@ def read_thread(session: Session, asked: Asked) -> Reading:
         return asked.watch.goes_on(progress.read, show, asked.count)
 
     view = session.open_thread(asked.thread, on_page)
+    if asked.before is not None:
+        view.recall(asked.before)
+    if not asked.watch.stopped:
+        _learn(view, asked)
     return _opened(view, asked, whole=not asked.watch.stopped)
 
 
+def _learn(view: ThreadView, asked: Asked) -> None:
+    """Read the headers of the current line where only their addresses are known, newest first. What there is of it is
+    shown as soon as the end of the line is read."""
+    line = view.line(_trunk(view, asked))
+    unread = [ref for ref in reversed(line) if not view.headers.knows(ref)]
+    view.headers.learn(unread[:FIRST])
+    if len(unread) > FIRST:
+        asked.part(_opened(view, asked, whole=False))
+    for start in range(FIRST, len(unread), TOGETHER):
+        asked.give_way()
+        if not asked.watch.goes_on(start, _nothing, asked.count):
+            return
+        view.headers.learn(unread[start : start + TOGETHER])
+
+
+def _nothing() -> None:
+    """More of the headers is no other picture of the graph."""
+
+
+def _trunk(view: ThreadView, asked: Asked) -> Ref:
+    wanted = asked.shape.trunk
+    return view.head if wanted == asked.thread else view.newest.get(wanted, view.head)
+
+
 def _opened(view: ThreadView, asked: Asked, *, whole: bool) -> Reading:
-    head, shape = view.head, asked.shape
-    if shape.trunk != asked.thread:
-        own = [ref for ref in view.headers if ref.thread == shape.trunk and not ref.ns]
-        head = own[-1] if own else head
-    return replace(shaped(view, head, shape), whole=whole)
+    return replace(shaped(view, _trunk(view, asked), asked.shape), whole=whole)
 
 
 def shaped(view: ThreadView, trunk: Ref, shape: Shape) -> Reading:
@@ -80,8 +112,8 @@ def shaped(view: ThreadView, trunk: Ref, shape: Shape) -> Reading:
     return Reading(view, trunk, thread_rows(view, trunk, shape), line_of(view, trunk))
 
 
-def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> list[GraphItem]:
+def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> Items:
     """The rows of a thread with ``trunk`` as its current line."""
     if shape.by_time:
-        return time_items(view.headers)
-    return graph_items(view.rows(shape.unfolded, trunk), view.headers, trunk.thread, shape.listed)
+        return TimeItems(view)
+    return graph_items(view.rows(shape.unfolded, trunk), shape.listed)

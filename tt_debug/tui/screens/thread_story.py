@@ -52,9 +52,10 @@ class ThreadStory(ThreadTurns):
         ref, view = self.selected, self.view
         if ref is None or view is None or ref not in view.headers or ref == self._told:
             return
-        line = [view.headers[each] for each in view.line(ref)]
-        read = partial(self.session.executor.story, line)
-        self.tt.loader.call(self, "story", read, partial(StoryRead, ref))
+        story = self.session.executor.story
+        self.tt.loader.call(
+            self, "story", lambda: story([view.headers[each] for each in view.line(ref)]), partial(StoryRead, ref)
+        )
 
     @on(StoryRead)
     def _story_read(self, event: StoryRead) -> None:

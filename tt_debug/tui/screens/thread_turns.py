@@ -62,7 +62,7 @@ class ThreadTurns(ThreadAsking):
     @on(TurnFound)
     def _turn_found(self, event: TurnFound) -> None:
         """Go there, and open the form over what was said."""
-        header = self.view.headers.get(event.found[0].ref) if event.found is not None and self.view else None
+        header = self.view.seen.get(event.found[0].ref) if event.found is not None and self.view else None
         if event.found is None or header is None:
             self.say("where this message came in is not on the line")
             return

@@ -146,7 +146,7 @@ class ThreadWatches(ThreadMarking):
         ref, view = self.selected, self.view
         if ref is None or view is None or ref not in view.headers or not self.expressions:
             return
-        parent = view.headers[ref].parent
+        parent = view.seen[ref].parent
         near = [each for each in (ref, parent) if each is not None and self._misses(each)]
         if near:
             self.tt.loader.call(self, "watched here", self._reading(near), PointsRead)

@@ -24,7 +24,7 @@ class ThreadWatching(ThreadRunning):
         """Look again later, or say how it ended."""
         if self.view is None or self.trunk is None or self.running:
             return
-        status = self.view.headers[self.trunk].status
+        status = self.view.seen[self.trunk].status
         if status == Status.RUNNING:
             if self.watched != self.trunk.thread:
                 self.watched = self.trunk.thread

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from rich.segment import Segment
 
 from stores.model import Header, Ref
-from tt_debug.tui.rows.graph import GraphFacts, GraphItem, graph_line
+from tt_debug.tui.rows.graph import GraphFacts, graph_line
 from tt_debug.tui.rows.graph_columns import Columns, columns_for
+from tt_debug.tui.rows.graph_items import NOTHING, GraphItem, Items
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.widgets.piece_view import PieceView
 
@@ -27,11 +28,10 @@ class GraphView(PieceView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.items: Sequence[GraphItem] = ()
+        self.items: Items = NOTHING
         self.facts = GraphFacts({})
         self.pin: Ref | None = None
         self._problem = ""
-        self._rows: dict[Ref, int] = {}
         self._columns: tuple[int, Columns] | None = None
 
     def empty_text(self) -> str:
@@ -43,21 +43,17 @@ class GraphView(PieceView):
         self._problem = text
         self.refresh()
 
-    def show(self, items: Sequence[GraphItem], facts: GraphFacts, cursor: int | None = None) -> None:
+    def show(self, items: Items, facts: GraphFacts, cursor: int | None = None) -> None:
         """Show these rows; the cursor stays on its checkpoint when no row is given."""
         here = self.item()
         self.items, self.facts = items, facts
         self._columns = None
-        self._rows = {}
-        for row, item in enumerate(items):
-            if item.kind == "checkpoint" or item.ref not in self._rows:
-                self._rows[item.ref] = row
         if cursor is None and here is not None:
             cursor = self._same_row(here)
         self.set_rows(len(items), cursor=cursor)
 
     def _same_row(self, here: GraphItem) -> int | None:
-        at = self._rows.get(here.ref)
+        at = self.row_of(here.ref)
         if at is None or self.items[at].kind == here.kind:
             return at
         for row in range(at, min(at + 64, len(self.items))):
@@ -89,7 +85,7 @@ class GraphView(PieceView):
 
     def row_of(self, ref: Ref) -> int | None:
         """Where a checkpoint stands, None when it is folded away."""
-        return self._rows.get(ref)
+        return self.items.row_of(ref)
 
     def scroll_to_row(self, row: int) -> None:
         """Bring a checkpoint into view together with what would run, or runs, after it."""
