@@ -1,6 +1,6 @@
 """Who wrote a value: a path followed along a line of checkpoints, newest first, one stop for every change of it.
 
-Pure but for the states it asks for, one at a time and only as far as somebody reads on. Elements of a list that carry
+Pure: states are given one at a time, and nothing is asked for before somebody reads on. Elements of a list that carry
 ids are followed by them, whatever their position is.
 """
 
@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from stores.errors import StoreError
 from stores.model import MISSING, Checkpoint, Header, Path, Ref, Value
 from stores.paths import has_key, unwrap
 from tt_debug.alignment import id_of
 from tt_debug.equality import strict_equal
+from tt_debug.finding import State
 
-Load = Callable[[Ref], Checkpoint]
-"""Reads a checkpoint. What it raises as a StoreError makes that checkpoint an unknown one."""
+Line: TypeAlias = Iterable[tuple[Ref, State]]
+"""The checkpoints of a line with their states; one that cannot be read is an unknown one."""
 
 _BY_HAND: Final = frozenset({"fork", "edit", "update", "answer", "migrate", "import"})
 _MOST_ORIGINS: Final = 20
@@ -54,11 +55,19 @@ class Stop:
     more: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Book:
+    """Where to look up more about the few checkpoints at which something changed."""
+
+    header: Callable[[Ref], Header]
+    load: Callable[[Ref], Checkpoint]
+
+
 @dataclass(slots=True)
 class _Seen:
     """A checkpoint that was read: the value there and where it lies."""
 
-    header: Header
+    ref: Ref
     value: Value
     path: Path
 
@@ -101,45 +110,40 @@ def _into(holder: Value, step: Any) -> tuple[Value, Any, Any]:
     return MISSING, step.id[1] if isinstance(step, Element) else step, step
 
 
-def history(line: Iterable[Header], load: Load, path: Path) -> Iterator[Stop]:
+def history(line: Line, book: Book, path: Path) -> Iterator[Stop]:
     """The stops of ``path`` along ``line``, which is given newest first; the oldest checkpoint that has it is one."""
     track = _Track(path)
     newer: _Seen | None = None
-    unknown: list[tuple[Header, str]] = []
-    for header in line:
-        try:
-            found = load(header.ref)
-        except StoreError as error:
-            unknown.append((header, str(error)))
+    unknown: list[tuple[Ref, str]] = []
+    for ref, state in line:
+        if isinstance(state, StoreError):
+            unknown.append((ref, str(state)))
             continue
-        seen = _Seen(header, *track.follow(found.state))
+        seen = _Seen(ref, *track.follow(state))
         if unknown:
-            yield _unknown(unknown, newer, seen)
+            yield _unknown(book, unknown, newer, seen)
             newer, unknown = None, []
         if newer is not None and not _same(seen.value, newer.value):
-            yield _stop(seen, newer, found)
+            yield _stop(book, seen, newer)
         newer = seen
     if unknown:
-        yield _unknown(unknown, newer, None)
+        yield _unknown(book, unknown, newer, None)
     elif newer is not None and newer.value is not MISSING:
-        yield Stop(
-            newer.header.ref, newer.header.step, newer.header.source, "add", newer.path,
-            new=newer.value, nodes=newer.header.nodes,
-        )  # fmt: skip
+        header = book.header(newer.ref)
+        yield Stop(newer.ref, header.step, header.source, "add", newer.path, new=newer.value, nodes=header.nodes)
 
 
-def next_change(line: Iterable[Header], load: Load, state: Mapping[str, Value], path: Path) -> Ref | None:
+def next_change(line: Line, state: Mapping[str, Value], path: Path) -> Ref | None:
     """The first checkpoint of ``line``, given oldest first, where the value is another than in ``state``; None when it
     stays. One that cannot be read counts as a change: the value is not known there."""
     track = _Track(path)
     value, _ = track.follow(state)
-    for header in line:
-        try:
-            here, _ = track.follow(load(header.ref).state)
-        except StoreError:
-            return header.ref
+    for ref, there in line:
+        if isinstance(there, StoreError):
+            return ref
+        here, _ = track.follow(there)
         if not _same(value, here):
-            return header.ref
+            return ref
     return None
 
 
@@ -147,29 +151,30 @@ def _same(old: Value, new: Value) -> bool:
     return old is new or (old is not MISSING and new is not MISSING and strict_equal(old, new))
 
 
-def _stop(older: _Seen, newer: _Seen, before: Checkpoint) -> Stop:
+def _stop(book: Book, older: _Seen, newer: _Seen) -> Stop:
     """What became of the value between a checkpoint and the one before it, whose tasks say who wrote it."""
     op: Literal["add", "change", "remove"] = (
         "add" if older.value is MISSING else "remove" if newer.value is MISSING else "change"
     )
     path = older.path if op == "remove" else newer.path
-    header = newer.header
+    header = book.header(newer.ref)
     channel = path[0] if path else None
     # An edit is nobody's step: the tasks of the checkpoint that it started from belong to another line.
-    tasks = () if header.source in _BY_HAND else before.tasks
+    tasks = () if header.source in _BY_HAND else book.load(older.ref).tasks
     wrote = [task for task in tasks if any(write.channel == channel for write in task.writes)]
     wrote = [task for task in wrote if not header.nodes or task.node in header.nodes]
     nodes = tuple(dict.fromkeys(task.node for task in wrote)) or header.nodes
     return Stop(
-        header.ref, header.step, header.source, op, path, older.value, newer.value, nodes,
-        tuple(task.id for task in wrote), older.header.ref,
+        newer.ref, header.step, header.source, op, path, older.value, newer.value, nodes,
+        tuple(task.id for task in wrote), older.ref,
     )  # fmt: skip
 
 
-def _unknown(run: list[tuple[Header, str]], newer: _Seen | None, older: _Seen | None) -> Stop:
-    header, problem = run[0]
+def _unknown(book: Book, run: list[tuple[Ref, str]], newer: _Seen | None, older: _Seen | None) -> Stop:
+    ref, problem = run[0]
+    header = book.header(ref)
     return Stop(
-        header.ref, header.step, header.source, "unknown", newer.path if newer else older.path if older else (),
+        ref, header.step, header.source, "unknown", newer.path if newer else older.path if older else (),
         MISSING if older is None else older.value, MISSING if newer is None else newer.value,
         header.nodes, problem=problem, more=len(run) - 1,
     )  # fmt: skip

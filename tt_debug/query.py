@@ -23,10 +23,12 @@ _CARET = re.compile(r"\n\s*\^\s*$")  # points into the line above it, which one 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression and the text it came from."""
+    """A compiled expression and the text it came from. ``reads`` are the keys of a state that it can look at, None for
+    all of them."""
 
     text: str
     _compiled: Any
+    reads: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,30 @@ def compile_expr(text: str) -> Expression:
     from jmespath.exceptions import JMESPathError
 
     try:
-        return Expression(text, jmespath.compile(text))
+        compiled = jmespath.compile(text)
+        return Expression(text, compiled, _reads(compiled.parsed))
     except JMESPathError as error:
         said = _CARET.sub("", str(error)).replace("\n", " ").strip()
         raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
     except RecursionError:
         raise UsageError("the expression is nested too deeply") from None
+
+
+_ON_THE_LEFT: Final = frozenset(
+    {"subexpression", "index_expression", "pipe", "projection", "value_projection", "filter_projection", "flatten"}
+)
+"""Nodes of jmespath's tree of which only the first part is asked of the state, the others of what that answers."""
+
+
+def _reads(node: Mapping[str, Any]) -> frozenset[str] | None:
+    """The keys that a node asks the state for; None where it looks at the whole."""
+    if node["type"] == "field":
+        return frozenset({node["value"]})
+    if node["type"] in ("current", "identity"):
+        return None
+    parts = node["children"][:1] if node["type"] in _ON_THE_LEFT else node["children"]
+    found = [_reads(part) for part in parts]
+    return None if None in found else frozenset().union(*(keys for keys in found if keys is not None))
 
 
 def expression_of(path: Path) -> str:

@@ -1,16 +1,17 @@
-"""A text looked for in checkpoints: values, keys, what tasks wrote, asked and failed with, metadata.
+"""A text looked for in checkpoints: values, keys, what tasks asked and failed with, metadata, names of nodes.
 
-Pure but for the checkpoints it is given. Every checkpoint holds its whole state, so a text is told where it came in,
+Pure. Every checkpoint holds its whole state, so a text is told where it came in,
 not at each checkpoint that still holds it; what is remembered for that are hashes of the hits only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stores.model import Checkpoint, Partial, Path, Ref, Tagged, Value
+from tt_debug.needle import Needle
 
 _AROUND: Final = 40  # characters on each side of the text in an excerpt
 _KEPT: Final = 4096  # checkpoints whose hits are remembered; a line needs its newest only
@@ -32,6 +33,15 @@ class Found:
     nodes: tuple[str, ...] = ()
 
 
+class Text(NamedTuple):
+    """Something that a person could read in a checkpoint, as in `Found`."""
+
+    part: str
+    path: Path
+    text: str
+    is_key: bool = False
+
+
 class Search:
     """One text. Checkpoints must come parents first, so that what a child only kept is known."""
 
@@ -42,30 +52,34 @@ class Search:
         """
         if not text:
             raise ValueError("an empty text is everywhere")
+        self.needle = Needle(text, case=case)
+        """Whether bytes may hold it."""
         self._text = text if case else text.casefold()
         self._case = case
         self._every = every
         self._held: dict[Ref, frozenset[int]] = {}
 
-    def within(self, checkpoint: Checkpoint) -> Iterator[Found]:
-        """The hits of one checkpoint."""
-        header = checkpoint.header
-        before = self._held.get(header.parent, frozenset()) if header.parent else frozenset()
+    def within(self, ref: Ref, parent: Ref | None, texts: Iterable[Text]) -> list[Found]:
+        """The hits among the texts of one checkpoint; its step and nodes are the caller's to fill in."""
+        before = self._held.get(parent, frozenset()) if parent else frozenset()
         held: set[int] = set()
-        for part, path, text, is_key in _texts(checkpoint):
-            at = self._at(text)
+        found = []
+        for part, path, text, is_key in texts:
+            at = self.find(text)
             if at < 0:
                 continue
             mark = hash((part, tuple(step for step in path if type(step) is not int), text))
             held.add(mark)
             if self._every or mark not in before:
-                excerpt = _excerpt(text, at, len(self._text))
-                yield Found(header.ref, header.step, part, path, excerpt, is_key, header.nodes)
-        self._held[header.ref] = frozenset(held)
-        if len(self._held) > _KEPT:
-            del self._held[next(iter(self._held))]
+                found.append(Found(ref, None, part, path, _excerpt(text, at, len(self._text)), is_key))
+        if held:
+            self._held[ref] = frozenset(held)
+            if len(self._held) > _KEPT:
+                del self._held[next(iter(self._held))]
+        return found
 
-    def _at(self, text: str) -> int:
+    def find(self, text: str) -> int:
+        """Where it stands in a text, -1 for nowhere."""
         return (text if self._case else text.casefold()).find(self._text)
 
 
@@ -74,32 +88,41 @@ def _excerpt(text: str, at: int, size: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def _texts(checkpoint: Checkpoint) -> Iterator[tuple[str, Path, str, bool]]:
-    """(part, path, text, whether it is a key) of all that a person could have read there."""
+def texts_of(checkpoint: Checkpoint) -> Iterator[Text]:
+    """All that a person could have read there."""
     header = checkpoint.header
-    for node in header.nodes:
-        yield "node", (), node, False
-    yield from _inside("state", (), dict(checkpoint.state))
+    yield from named(header.nodes)
+    yield from within("state", checkpoint.state)
     for task in checkpoint.tasks:
         if task.error:
-            yield "task", (task.node, "error"), task.error, False
+            yield Text("task", (task.node, "error"), task.error)
         for asked in task.interrupts:
             yield from _inside("task", (task.node, "interrupt"), asked.value)
-    yield from _inside("meta", (), dict(header.meta))
+    yield from within("meta", header.meta)
 
 
-def _inside(part: str, path: Path, value: Value) -> Iterator[tuple[str, Path, str, bool]]:
+def named(nodes: Iterable[str]) -> Iterator[Text]:
+    """The names of the nodes that wrote it."""
+    return (Text("node", (), node) for node in nodes)
+
+
+def within(part: str, values: Mapping[str, Value]) -> Iterator[Text]:
+    """The texts and keys in a state, or in metadata."""
+    return _inside(part, (), dict(values))
+
+
+def _inside(part: str, path: Path, value: Value) -> Iterator[Text]:
     todo: list[tuple[Path, Value]] = [(path, value)]
     while todo:
         path, value = todo.pop()
         while isinstance(value, Tagged):
             value = value.value
         if isinstance(value, str):
-            yield part, path, value, False
+            yield Text(part, path, value)
         elif isinstance(value, Mapping):
             for key in value:
                 if isinstance(key, str):
-                    yield part, (*path, key), key, True
+                    yield Text(part, (*path, key), key, True)
             todo.extend(((*path, key), item) for key, item in reversed(list(value.items())))
         elif isinstance(value, list | tuple):
             todo.extend(((*path, at), value[at]) for at in reversed(range(len(value))))

@@ -18,6 +18,7 @@ from stores.langgraph.steps import Steps
 from stores.model import MISSING, Partial, Tagged, Value
 
 COUNTERS: Final = "counters_since_delta_snapshot"
+_COUNTERS: Final = COUNTERS.encode()
 _ENOUGH: Final = 3  # snapshots that are compared
 _FAR: Final = 300  # rows that are looked at for them, per thread
 _KIN: Final = 8  # other threads of the graph that are asked
@@ -27,6 +28,11 @@ def delta_channels(metadata: Mapping[str, Value]) -> frozenset[str]:
     """The delta channels that a checkpoint does not hold in full: the runtime counts what came since their snapshot."""
     counters = metadata.get(COUNTERS)
     return frozenset(counters) if isinstance(counters, dict) else frozenset()
+
+
+def needs_others(metadata: bytes) -> bool:
+    """Whether a checkpoint with this metadata may have delta channels that it does not hold in full."""
+    return _COUNTERS in metadata
 
 
 def is_snapshot(value: Value) -> bool:

@@ -6,19 +6,23 @@ Owns the file's connections; refuses to know rows: those are `stores.langgraph.b
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TypeVar
 
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
+from stores.langgraph.scanning import Wanted, scan, widened
 from stores.langgraph.sqlite_listing import Listing
+from stores.langgraph.sqlite_scanning import SqliteScanning
 from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
 from stores.langgraph.sqlite_writing import SqliteWriting
 from stores.langgraph.tables import Tables, WritableTables
 from stores.model import Capability, Ref, StoreInfo
 from stores.salvaging import SalvagingReader
+from stores.scanning import Answer, Holds
 from stores.sqlite import file_id, foreign_lock, open_writing
 
 T = TypeVar("T")
@@ -65,6 +69,20 @@ class LangGraphStore(LangGraphBase):
     def copies(self) -> Mapping[str, Ref]:
         """As `stores.protocol.TellsCopies`."""
         return self._ask_file(lambda tables: tables.copies())
+
+    def scan(
+        self, refs: Sequence[Ref], holds: Holds | None = None, only: Collection[str] | None = None
+    ) -> Sequence[Answer]:
+        """As `stores.scanning.Scans`."""
+        wanted = Wanted(widened(holds), None if only is None else frozenset(only))
+
+        def question(db: Connection) -> Sequence[Answer]:
+            tables = SqliteScanning.of(db, self._seal)
+            told = tables.telling(refs) if wanted.holds is not None else ()
+            return scan(refs, tables.whole(refs, wanted.holds), told, self._decoder, wanted)
+
+        with self._lock:
+            return self._reader.read(question)
 
     def _ask(self, question: Callable[[Tables], T]) -> T:
         return self._ask_file(question)

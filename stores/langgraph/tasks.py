@@ -22,6 +22,9 @@ COMMAND: Final = "Command"  # the null task: Command(resume=…), Command(update
 INPUT: Final = "__input__"  # a next turn's input to a delta channel, stored on the checkpoint it starts from
 UPDATE: Final = "update_state"
 CALL: Final = "call"  # a function called inside a node's code, where nothing tells its name
+_HANDLER: Final = "{} (handler)"  # of a failed node's error, where nothing tells its name
+OWN_NAMES: Final = (UNKNOWN, COMMAND, INPUT, UPDATE, CALL, START, _HANDLER)
+"""All that a checkpoint's writer may be called by us, not by its graph."""
 _AFTER_ERROR: Final = ", node_error_handler, 0000000000"
 
 STUCK: Final = (
@@ -134,7 +137,7 @@ def _name(place: Place, rows: Sequence[WriteRow], candidates: Sequence[str]) -> 
         return UPDATE
     if path.endswith(_AFTER_ERROR):
         failed = path.removeprefix(f"~{PULL}, ").removesuffix(_AFTER_ERROR)
-        return next((name for name in candidates if _handles(place, task, name, candidates)), f"{failed} (handler)")
+        return next((name for name in candidates if _handles(place, task, name, candidates)), _HANDLER.format(failed))
     if path.startswith(f"~{PULL}, "):
         return path.removeprefix(f"~{PULL}, ")
     if task == place.outside_id(INPUT):

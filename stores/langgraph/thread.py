@@ -20,8 +20,8 @@ from stores.langgraph.steps import Card, Steps
 from stores.langgraph.tasks import Ran
 from stores.model import MISSING, Checkpoint, Header, Opaque, Ref, Status, Value
 
-# Already fields of a header; kept out of its metadata. Releases before 0.6 put the last three there as well.
-_FIELDS: Final = frozenset({"source", "step", "thread_id", "checkpoint_ns", "checkpoint_id"})
+FIELDS: Final = frozenset({"source", "step", "thread_id", "checkpoint_ns", "checkpoint_id"})
+"""Already fields of a header; kept out of its metadata. Releases before 0.6 put the last three there as well."""
 _UNREAD: Final = "checkpoint"  # the one key of a state that is not decoded: encrypted, pickled
 
 
@@ -115,7 +115,7 @@ class ThreadReading:
             next=tuple(task.node for task in ran if task.due),
             status=status,
             size=card.size,
-            meta={name: value for name, value in card.metadata.items() if name not in _FIELDS},
+            meta={name: value for name, value in card.metadata.items() if name not in FIELDS},
             problem=card.outline.problem
             or card.problem
             or self._suspect(key)

@@ -170,3 +170,16 @@ def test_a_whole_store_is_searched_without_looking_for_forks_of_every_thread(
     assert main(("grep", str(path), "needle", "--json")) == 0
     assert len(capsys.readouterr().out.splitlines()) == 5
     assert opened == []
+
+
+def test_values_that_nobody_can_search_are_said_once_a_thread(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sealed = [
+        Row(uuid(at), uuid(at - 1) if at > 1 else None, step=at, type="msgpack+aes", blob=b"x") for at in (1, 2, 3)
+    ]
+    path = handmade(tmp_path / "lg.sqlite", sealed)
+    assert main(("grep", str(path), "needle")) == 0
+    told = capsys.readouterr().err
+    assert told.count("not searched") == 1
+    assert "is stored as msgpack+aes, and so may be others of the thread" in told

@@ -102,3 +102,31 @@ def test_an_equality_of_a_message_asks_for_its_payload_and_a_long_value_is_refus
     for path, state in ((("n",), {"n": "x" * 3000}), ((), STATE), (("n",), {"n": float("nan")})):
         with pytest.raises(UsageError, match="written in an expression"):
             equality_of(path, state)
+
+
+READING = {
+    "n": {"n"},
+    "plan.status == 'x' && n": {"plan", "n"},
+    "length(messages) > `3`": {"messages"},
+    "messages[?role == 'ai'].content | [0]": {"messages"},
+    "messages[-1]": {"messages"},
+    "sort_by(messages, &id)[0].id": {"messages", "id"},
+    "{a: n, b: plan.status}": {"n", "plan"},
+    "[n, plan]": {"n", "plan"},
+    "n || plan": {"n", "plan"},
+    "`3`": set(),
+    "keys(@)": None,
+    "*": None,
+    "@.n": None,
+    "[0]": None,
+    "values(@)[0]": None,
+}
+
+
+@pytest.mark.parametrize("text", READING)
+def test_an_expression_knows_the_keys_that_it_looks_at(text: str) -> None:
+    expression, keys = compile_expr(text), READING[text]
+    assert expression.reads == keys
+    state = {"n": 3, "plan": {"status": "x"}, "messages": [{"id": "b", "role": "ai", "content": "c"}], "id": "z"}
+    few = state if keys is None else {key: state[key] for key in keys}
+    assert evaluate(expression, few) == evaluate(expression, state)

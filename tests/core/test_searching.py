@@ -8,15 +8,19 @@ import pytest
 
 from stores.model import Checkpoint, Interrupt, Partial, Tagged, Task
 from tests.core.lines import Line
-from tt_debug.searching import Found, Search
+from tt_debug.searching import Found, Search, texts_of
 
 
-def found(line: Line, search: Search) -> list[tuple[int | None, tuple[object, ...]]]:
-    return [(hit.step, hit.path) for hit in hits(line, search)]
+def found(line: Line, search: Search) -> list[tuple[int, tuple[object, ...]]]:
+    return [(int(hit.ref.id), hit.path) for hit in hits(line, search)]
 
 
 def hits(line: Line, search: Search) -> list[Found]:
-    return [hit for header in line.headers for hit in search.within(line.load(header.ref))]
+    return [
+        hit
+        for header in line.headers
+        for hit in search.within(header.ref, header.parent, texts_of(line.load(header.ref)))
+    ]
 
 
 LINE = Line(
@@ -45,7 +49,7 @@ def test_keys_wrappers_tasks_questions_metadata_and_nodes() -> None:
     header = replace(Line([{}]).headers[0], nodes=("find-it",), meta={"user": "find me"})
     state = {"find": 1, "m": Tagged("app.M", {"content": "find this"}), "d": Partial("find seed", ({"x": "find w"},))}
     task = Task("t1", "n", "", "failed", error="find: HTTP 502", interrupts=(Interrupt("i", {"ask": "find?"}),))
-    searched = list(Search("find").within(Checkpoint(header, state, (task,))))
+    searched = Search("find").within(header.ref, None, texts_of(Checkpoint(header, state, (task,))))
     assert {(hit.part, hit.path, hit.is_key) for hit in searched} == {
         ("node", (), False),
         ("state", ("find",), True),

@@ -37,6 +37,7 @@ from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
 from tt_debug.session.executor import Chapter
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
+from tt_debug.session.scanner import Scanner
 from tt_debug.session.thread_view import ThreadView
 
 START = datetime(2026, 9, 14, 9, 12, tzinfo=UTC)
@@ -72,6 +73,7 @@ class TripSession:
         self.breaks: list[Breakpoint] = []
         self.marks = FakeMarks()
         self.watches = FakeWatches()
+        self.scanner = Scanner(None, self.load)
         self.read_only = read_only
         self._lock = threading.RLock()
         if sample:

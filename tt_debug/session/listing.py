@@ -149,8 +149,12 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
         after = page.next
 
 
-def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | None = None) -> ThreadView:
-    """The thread with its family; what was read of it when ``on_page`` stops the reading. Raises NotFound."""
+def open_view(
+    store: Store, journal: Journal, thread: str, on_page: OnPage | None = None, *, alone: bool = False
+) -> ThreadView:
+    """The thread with its family, or ``alone``; what was read of it when ``on_page`` stops the reading.
+
+    Raises NotFound."""
     family: list[Sequence[Header] | Strand] = []
     copies = store.info.kind.startswith("langgraph")
 
@@ -182,7 +186,7 @@ def open_view(store: Store, journal: Journal, thread: str, on_page: OnPage | Non
                 return False
         return True
 
-    complete = read(thread) and all(goes_on() and read(name) for name in _related(store, journal, thread))
+    complete = read(thread) and (alone or all(goes_on() and read(name) for name in _related(store, journal, thread)))
     return view(complete=complete)
 
 

@@ -126,7 +126,7 @@ class _Part:
 
 
 def _parts(session: Session, extent: Extent) -> Iterator[_Part]:
-    for found in places(session, extent.scope):
+    for found in (place.headers for place in places(session, extent.scope)):
         counting = found
         if extent.start is not None:
             at = next((place for place, header in enumerate(found) if header.ref == extent.start), -1)

@@ -6,24 +6,29 @@ nothing is read that nobody waits for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Corrupt, StoreError
-from stores.model import MISSING, Header, Path, Ref
+from stores.model import MISSING, Header, Opaque, Path, Ref, Value
 from stores.paths import get_path, settle_path
+from stores.scanning import Scanned, Unscanned
 from tt_debug import blame
 from tt_debug.errors import UsageError
 from tt_debug.finding import Finder, Hit, NotMonotone, Tally, Unsure
 from tt_debug.query import compile_expr
-from tt_debug.searching import Found, Search
+from tt_debug.searching import Found, Search, named, texts_of, within
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
     from tt_debug.session.thread_view import ThreadView
 
 How = Literal["every", "first", "last", "changes", "bisect"]
+
+_NO_TEXT: Final = frozenset({"bytes", "ndarray"})
+"""Kinds of undecoded values in which nobody looks for a text."""
 
 OnProgress = Callable[[int, int | None], bool]
 """Told how many checkpoints were asked, and of how many (None while unknown); False stops the search."""
@@ -43,9 +48,11 @@ class Scope:
 
 def history(session: Session, ref: Ref, path: Path, on_progress: OnProgress | None = None) -> Iterator[blame.Stop]:
     """Every write of ``path`` on the line that ends at ``ref``, newest first. Raises Stopped."""
-    line = tuple(reversed(_line(session.open_thread(ref.thread), ref)))
+    place = _line(session.open_thread(ref.thread), ref)
+    newest_first = replace(place, refs=place.refs[::-1])
+    book = blame.Book(place.view.headers.__getitem__, session.load)
     settled = _settled(session, ref, path)
-    return blame.history(_counted(line, len(line), on_progress), session.load, settled)
+    return blame.history(_with_states(session, newest_first, settled, on_progress), book, settled)
 
 
 def change_before(session: Session, ref: Ref, path: Path) -> Ref | None:
@@ -55,9 +62,17 @@ def change_before(session: Session, ref: Ref, path: Path) -> Ref | None:
 
 def change_after(session: Session, ref: Ref, end: Ref, path: Path) -> Ref | None:
     """The nearest one after it, on the line that goes on to ``end``."""
-    line = _line(session.open_thread(end.thread), end)
-    at = next((place for place, header in enumerate(line) if header.ref == ref), len(line))
-    return blame.next_change(line[at + 1 :], session.load, session.load(ref).state, _settled(session, ref, path))
+    place = _line(session.open_thread(end.thread), end)
+    at = next((at for at, each in enumerate(place.refs) if each == ref), len(place.refs))
+    after, settled = replace(place, refs=place.refs[at + 1 :]), _settled(session, ref, path)
+    return blame.next_change(_with_states(session, after, settled), session.load(ref).state, settled)
+
+
+def _with_states(session: Session, place: Place, path: Path, on_progress: OnProgress | None = None) -> blame.Line:
+    """The checkpoints of a line, each with as much of its state as ``path`` needs."""
+    only = None if not path or not isinstance(path[0], str) else (path[0],)
+    refs = _counted(place.refs, len(place.refs), on_progress)
+    return zip(place.refs, session.scanner.states(refs, only), strict=False)
 
 
 def origins(session: Session, stop: blame.Stop) -> tuple[Path, ...]:
@@ -86,64 +101,109 @@ def find(
     "bisect" asks about log₂ n checkpoints of a line on which the condition stays true once it is. Raises UsageError for
     what is no expression, for halving several branches, or where the answers show that it does not stay true.
     """
-    finder = Finder(session.load, compile_expr(expression))
+    finder = Finder(compile_expr(expression))
     if how in ("changes", "bisect", "last") and (scope.ref is None or scope.every_branch):
         raise UsageError(f"--{how} needs one line", hint="name a THREAD, and leave --all out")
+    if how == "bisect":
+        assert scope.ref is not None
+        return Finding(_halved(session, finder, scope.ref), finder.tally)
     return Finding(_found(session, finder, scope, how, on_progress), finder.tally)
 
 
 def _found(session: Session, finder: Finder, scope: Scope, how: How, on_progress: OnProgress | None) -> Iterator[Hit]:
-    if how == "bisect":
-        assert scope.ref is not None
-        yield from _halved(finder, _line(session.open_thread(scope.ref.thread), scope.ref))
-        return
-    for headers in places(session, scope):
-        ordered = headers[::-1] if how == "last" else headers
-        asked = _counted(ordered, len(ordered) if scope.ref else None, on_progress)
-        hits = finder.changes(asked) if how == "changes" else finder.every(asked)
-        for hit in hits:
-            yield hit
+    for place in places(session, scope):
+        refs = place.refs[::-1] if how == "last" else place.refs
+        asked = _counted(refs, len(refs) if scope.ref else None, on_progress)
+        states = session.scanner.states(asked, finder.reads)
+        for at, value in finder.changes(states) if how == "changes" else finder.every(states):
+            yield _hit(place, refs[at], value)
             if how in ("first", "last"):
                 break
 
 
-def _halved(finder: Finder, line: Sequence[Header]) -> Iterator[Hit]:
+def _hit(place: Place, ref: Ref, value: Value) -> Hit:
+    header = place.view.headers[ref]
+    return Hit(ref, header.step, value, header.nodes)
+
+
+def _halved(session: Session, finder: Finder, ref: Ref) -> Iterator[Hit]:
+    place = _line(session.open_thread(ref.thread), ref)
+    refs = place.refs
     try:
-        hit = finder.bisect(line)
+        found = finder.bisect(len(refs), lambda at: session.scanner.state(refs[at]))
     except NotMonotone as error:
         raise UsageError(
-            f"the condition does not stay true: it holds at {error.early.id} and not at {error.late.id}",
+            f"the condition does not stay true: it holds at {refs[error.early].id} and not at {refs[error.late].id}",
             hint="leave --bisect out, to ask every checkpoint",
         ) from error
     except Unsure as error:
         raise UsageError(
-            f"{error.ref.id} has to be asked, and cannot answer: {error.reason}",
+            f"{refs[error.place].id} has to be asked, and cannot answer: {error.reason}",
             hint="leave --bisect out, to ask every checkpoint",
         ) from error
-    if hit is not None:
-        yield hit
+    if found is not None:
+        yield _hit(place, refs[found[0]], found[1])
 
 
 def grep(
     session: Session, search: Search, scope: Scope, on_progress: OnProgress | None = None
 ) -> Iterator[Found | Corrupt]:
-    """Where the text stands, as it is found, parents before children; a Corrupt for each one that cannot be read."""
-    done = 0
-    for headers in places(session, scope):
-        for header in headers:
-            done += 1
-            if on_progress is not None and not on_progress(done, len(headers) if scope.ref else None):
-                raise Stopped
-            try:
-                checkpoint = session.load(header.ref)
-            except StoreError as error:
-                yield Corrupt(f"{header.ref.thread}@{header.ref.id}: {error}")
+    """Where the text stands, as it is found, parents before children; a Corrupt for each one that cannot be read, and
+    for the first of a thread that holds values in a form which cannot be searched."""
+    for place in places(session, scope):
+        asked = _counted(place.refs, len(place.refs) if scope.ref else None, on_progress)
+        closed: set[tuple[str, str]] = set()
+        for ref, answer in session.scanner.holding(asked, search.needle):
+            if isinstance(answer, Scanned):
+                texts = [*within("state", answer.state), *within("meta", answer.meta)]
+                if any(search.find(name) >= 0 for name in answer.writers):
+                    texts += named(place.view.headers[ref].nodes)
+                state = answer.state
+            elif answer is Unscanned.ALONE:
+                try:
+                    checkpoint = session.load_once(ref)
+                except StoreError as error:
+                    yield Corrupt(f"{ref.thread}@{ref.id}: {error}")
+                    continue
+                texts, state = list(texts_of(checkpoint)), checkpoint.state
+            else:
                 continue
-            yield from search.within(checkpoint)
+            yield from _unsearched(ref, state, closed)
+            for found in search.within(ref, place.parents.get(ref), texts):
+                header = place.view.headers[ref]
+                yield replace(found, step=header.step, nodes=header.nodes)
 
 
-def places(session: Session, scope: Scope) -> Iterator[Sequence[Header]]:
-    """The checkpoints to be asked, a thread at a time, parents first."""
+def _unsearched(ref: Ref, state: Mapping[str, Value], closed: set[tuple[str, str]]) -> Iterator[Corrupt]:
+    """The first of each thread's values whose texts nobody can read: encrypted, pickled."""
+    for name, value in state.items():
+        if isinstance(value, Opaque) and value.kind not in _NO_TEXT and (ref.thread, value.kind) not in closed:
+            closed.add((ref.thread, value.kind))
+            yield Corrupt(
+                f"{ref.thread}@{ref.id}: {name} is stored as {value.kind}, and so may be others of the thread"
+            )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Checkpoints to be asked, of one graph, parents first."""
+
+    view: ThreadView
+    refs: Sequence[Ref]
+
+    @property
+    def headers(self) -> Sequence[Header]:
+        """Of all of them, read now."""
+        return [self.view.headers[ref] for ref in self.refs]
+
+    @cached_property
+    def parents(self) -> Mapping[Ref, Ref]:
+        """What each of them goes on from; looked up only when something was found."""
+        return {child: ref for ref in self.refs for child in self.view.children(ref)}
+
+
+def places(session: Session, scope: Scope) -> Iterator[Place]:
+    """The checkpoints to be asked, a thread at a time."""
     if scope.ref is not None:
         view = session.open_thread(scope.ref.thread)
         yield _whole(view) if scope.every_branch else _line(view, scope.ref)
@@ -154,29 +214,30 @@ def places(session: Session, scope: Scope) -> Iterator[Sequence[Header]]:
     seen: set[Ref] = set()
     for info in infos:
         if info.thread not in related:
-            yield session.headers_of(info.thread)
+            yield _whole(session.alone(info.thread))
             continue
         # Each checkpoint of a family is asked once.
-        fresh = [header for header in _whole(session.open_thread(info.thread)) if header.ref not in seen]
-        seen.update(header.ref for header in fresh)
+        family = _whole(session.open_thread(info.thread))
+        fresh = replace(family, refs=[ref for ref in family.refs if ref not in seen])
+        seen.update(fresh.refs)
         yield fresh
 
 
-def _whole(view: ThreadView) -> list[Header]:
-    """Every checkpoint of the family, parents before children."""
-    return [view.headers[row.ref] for row in view.rows(unfolded=frozenset(view.headers)) if row.kind == "checkpoint"]
+def _whole(view: ThreadView) -> Place:
+    """Every checkpoint of the family."""
+    return Place(view, list(view.headers))
 
 
-def _line(view: ThreadView, ref: Ref) -> list[Header]:
+def _line(view: ThreadView, ref: Ref) -> Place:
     """Oldest first."""
-    return [view.headers[each] for each in view.line(view.standing(ref))]
+    return Place(view, view.line(view.standing(ref)))
 
 
-def _counted(headers: Sequence[Header], of: int | None, on_progress: OnProgress | None) -> Iterable[Header]:
-    for done, header in enumerate(headers):
+def _counted(refs: Sequence[Ref], of: int | None, on_progress: OnProgress | None) -> Iterable[Ref]:
+    for done, ref in enumerate(refs):
         if on_progress is not None and not on_progress(done, of):
             raise Stopped
-        yield header
+        yield ref
 
 
 def _settled(session: Session, ref: Ref, path: Path) -> Path:

@@ -30,6 +30,7 @@ from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.pruning import Pruning
 from tt_debug.session.records import form_of
+from tt_debug.session.scanner import Scanner
 from tt_debug.session.tailing import Pulse
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.session.undoing import Undoing
@@ -51,8 +52,12 @@ class Session:
         """The records of our own executor: effects, and how a state came about."""
         self.headers_of: Callable[[str], list[Header]] = partial(listing.every_header, store)
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
+        self.alone: Callable[[str], ThreadView] = partial(listing.open_view, store, journal, alone=True)
+        """The same as a graph."""
         self.load_once: Callable[[Ref], Checkpoint] = partial(owners.loaded, store)
         """A checkpoint past the cache, for what reads every one of them and keeps none."""
+        self.scanner = Scanner(store, self.load_once)
+        """The states of many checkpoints, for questions of the whole history."""
         self.marks = Marks(journal)
         """The bookmarks."""
         self.watches = Watches(journal)

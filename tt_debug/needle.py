@@ -1,0 +1,66 @@
+"""Whether stored bytes may hold a text, asked before they are decoded: a yes may be wrong, a no never is.
+
+Owns what a text may look like in UTF-8 and in JSON, and in either case.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]+")
+"""Runs of characters that JSON writes as they are: ASCII without quotes, backslashes and what controls."""
+
+
+_STRANGERS: Final = (
+    b"\xc3\x9f", b"\xc4\xb0", b"\xc5\x89", b"\xc5\xbf", b"\xc7\xb0", b"\xe1\xba", b"\xe2\x84", b"\xef\xac"
+)  # fmt: skip
+"""How the characters beyond ASCII begin in UTF-8 that are ASCII once their case is folded: ß, ſ, ﬁ and their like."""
+_AS_JSON: Final = (b"\\u00d", b"\\u01", b"\\u1e9", b"\\u212", b"\\ufb0")
+"""The same as JSON may escape them, in lower case."""
+_CASELESS: Final = frozenset({"Lo", "Nd", "No", "Pd", "Pe", "Po", "Ps", "Sc", "Sm", "So"})
+"""Categories of characters that have no case, and that nothing folds into: 京, ¥, 🙂."""
+
+
+class Needle:
+    """One text; ``case``: upper and lower case differ."""
+
+    def __init__(self, text: str, *, case: bool = False) -> None:
+        self._case = case
+        self._run, self._escaped = _longest(text, case=case)
+
+    def __call__(self, raw: bytes) -> bool:
+        """Whether it may stand in these bytes: UTF-8 text, or JSON with whatever is escaped there."""
+        if not self._case:
+            raw = raw.lower()
+        if self._run in raw or (self._escaped and b"\\" in raw):
+            return True
+        if self._case:
+            return False
+        return any(each in raw for each in _STRANGERS) or (b"\\u" in raw and any(each in raw for each in _AS_JSON))
+
+
+def _longest(text: str, *, case: bool) -> tuple[bytes, bool]:
+    """The longest part of a text that stands in any bytes that hold it, and whether JSON may escape it."""
+    if case and _encodes(text):
+        return text.encode(), _PLAIN.fullmatch(text) is None
+    runs = [text] if _is_caseless(text) else []
+    runs += re.findall(r"[\x00-\x7f]+", text.casefold())
+    run = max(runs, key=len, default="")
+    return run.lower().encode(), _PLAIN.fullmatch(run) is None
+
+
+def _is_caseless(text: str) -> bool:
+    """Whether no letters but ASCII's have two cases in it."""
+    return all(
+        part.isascii() or (unicodedata.category(part) in _CASELESS and part.lower() == part.upper()) for part in text
+    )
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
