@@ -16,8 +16,9 @@ from typing import Any, Final
 import pytest
 
 from stores.model import Value
+from stores.places import state_folder
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph import GraphJob, run_graph
+from tt_debug.engine.graph_run import GraphJob, run_graph
 from tt_debug.engine.worker import RunEnd
 from tt_debug.session.plans import GraphTarget
 
@@ -94,6 +95,11 @@ class Outcome:
         return event
 
 
+def records() -> Path:
+    """Where the runs of these tests are kept."""
+    return state_folder() / "tests-runs.sqlite"
+
+
 def run(store: Path, graph: GraphTarget, on_event: Callable[[Event], None] = lambda _: None, **how: Any) -> Outcome:
     """One run of thread "t" (or ``thread``), in a real child process."""
     events: list[Event] = []
@@ -102,7 +108,8 @@ def run(store: Path, graph: GraphTarget, on_event: Callable[[Event], None] = lam
         events.append(event)
         on_event(event)
 
-    end = run_graph(GraphJob(graph, str(store), how.pop("thread", "t"), **how), listen)
+    job = {"thread": "t", "records": records(), **how}
+    end = run_graph(GraphJob(graph, str(store), **job), listen)
     return Outcome(end, events)
 
 

@@ -15,14 +15,15 @@ import pytest
 from stores.errors import Conflict, NotFound
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.model import Change
-from tests.engine.graph_threads import AGENTS, Outcome, target
+from tests.engine.graph_threads import AGENTS, Outcome, records, target
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
 from tests.stores.langgraph_postgres import opened, rows_of
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph import GraphJob, describe_graph, run_graph
+from tt_debug.engine.graph import describe_graph
 from tt_debug.engine.graph_edit import UpdateJob, update_graph
 from tt_debug.engine.graph_place import path_of
+from tt_debug.engine.graph_run import GraphJob, run_graph
 
 _START = """
 import importlib, json, sys
@@ -57,7 +58,7 @@ def store(database: str) -> Iterator[LangGraphPostgresStore]:
 
 def driven(store: LangGraphPostgresStore, graph: str, thread: str = "t") -> Outcome:
     events: list[Event] = []
-    end = run_graph(GraphJob(target(graph), path_of(store), thread), events.append)
+    end = run_graph(GraphJob(target(graph), path_of(store), thread, records=records()), events.append)
     return Outcome(end, events)
 
 
@@ -123,9 +124,9 @@ def test_a_password_is_in_no_event_no_error_and_no_list_of_processes(
                 seen.append(command.read_bytes().decode("utf-8", "replace"))
 
     url = f"{path_of(store)}&password=hunter2-secret"
-    job = GraphJob(target("letters:graph"), url, "t")
+    job = GraphJob(target("letters:graph"), url, "t", records=records())
     assert run_graph(job, look).status == "done"
-    unreachable = GraphJob(target("letters:graph"), url.replace("dbname=", "dbname=no_"), "t")
+    unreachable = GraphJob(target("letters:graph"), url.replace("dbname=", "dbname=no_"), "t", records=records())
     with pytest.raises(NotFound) as caught:
         run_graph(unreachable, look)
     shown = [*seen, str(caught.value), caught.value.hint, repr(job), repr(unreachable)]

@@ -107,7 +107,18 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
 
 @pytest.mark.parametrize(
     "name",
-    ["graph_driver", "graph_standing", "graph_guard", "graph_saver", "graph_memory", "graph_target", "events_pipe"],
+    [
+        *(
+            "graph_driver",
+            "graph_standing",
+            "graph_guard",
+            "graph_saver",
+            "graph_memory",
+            "graph_target",
+            "events_pipe",
+        ),
+        *("graph_call", "graph_effects", "graph_lock", "graph_owner", "calling"),
+    ],
 )
 def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> None:
     """Python 3.9's syntax; imports of the standard library, of its neighbours, and deferred ones of LangGraph and of

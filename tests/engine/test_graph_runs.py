@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from stores.errors import Conflict
+from stores.errors import Conflict, NotFound
 from stores.model import Value
-from tests.engine.graph_threads import AGENTS, KINDS, Outcome, listing, run, started, stock, stored_log, target
+from tests.engine.graph_threads import AGENTS, KINDS, Outcome, listing, records, run, started, stock, stored_log, target
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph import describe_graph, stop_graph
+from tt_debug.engine.graph import describe_graph
+from tt_debug.engine.graph_run import stop_graph
 from tt_debug.errors import ChildFailed, DefinitionChanged, UsageError
 
 
@@ -151,20 +152,20 @@ def test_an_interrupt_stops_after_the_step_that_runs(store: Path, graph: str, ga
 
 def test_a_stop_asked_for_from_elsewhere(store: Path, gate: Callable[[], None]) -> None:
     """As the terminal interface does it, which listens on a thread that no signal reaches."""
-    assert not stop_graph(str(store), "t")
-    asked: list[bool] = []
 
     def listen(event: Event) -> None:
         if event.kind == "step_started":
-            asked.append(stop_graph(str(store), "t"))
+            assert stop_graph(records(), "t", "pause").status == "running"
             gate()
 
     ended: list[Outcome] = []
     thread = threading.Thread(target=lambda: ended.append(run(store, target("letters:graph"), listen)))
     thread.start()
     thread.join()
-    assert (ended[0].end.status, ended[0].nodes(), asked) == ("paused", ["b"], [True])
-    assert not stop_graph(str(store), "t")
+    assert (ended[0].end.status, ended[0].nodes()) == ("paused", ["b"])
+    assert stop_graph(records(), "t", "cancel").status == "cancelled"
+    with pytest.raises(NotFound, match="no run of ours drives 't'"):
+        stop_graph(records(), "t", "pause")
 
 
 def test_a_node_that_fails(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +294,9 @@ def test_two_runs_of_one_thread(store: Path, gate: Callable[[], None]) -> None:
 
     def second(event: Event) -> None:
         if event.kind == "step_started" and not seen:
-            with pytest.raises(Conflict, match=r"process \d+ is running thread 't'") as caught:
+            with pytest.raises(
+                Conflict, match=r"thread 't' is owned by process \d+ on \S+ since [\d: -]+ UTC, which runs it"
+            ) as caught:
                 run(store, target("letters:graph"))
             seen.append(caught.value)
             gate()

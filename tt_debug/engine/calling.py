@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-Function: TypeAlias = Callable[..., Any]
+Function = Callable[..., Any]
 
 
 def call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:

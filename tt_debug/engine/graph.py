@@ -5,26 +5,21 @@ Owns the job's shape, the interpreter's name and what a refusal becomes; refuses
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
 import signal
 import sys
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from stores.errors import Conflict, NotFound
+from stores.errors import Busy, Conflict, NotFound, Unreachable
 from stores.model import Ref, Value
 from stores.places import state_folder
 from stores.postgres_address import address_of, is_postgres
 from tt_debug.engine.child import ChildExit, run_child
-from tt_debug.engine.events import Event
-from tt_debug.engine.worker import RunEnd
 from tt_debug.errors import ChildFailed, DefinitionChanged, GraphChanged, Untrusted, UsageError
 
 _DRIVER: Final = Path(__file__).with_name("graph_driver.py")
@@ -75,37 +70,6 @@ class GraphFacts:
     fingerprint: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class GraphJob:
-    """One run of a thread from its newest checkpoint. ``store_path`` may be a database's URL with its password.
-
-    ``until`` stops before a node, ``single_step`` after one superstep. ``answers`` go by the id of their question;
-    ``answer`` is for the one question that is open, and counts only when ``has_answer``. ``head`` is the checkpoint
-    that the run was planned for; ``known`` the graph's fingerprint when it last ran the thread: with another head, or
-    another graph, nothing runs.
-    """
-
-    target: Target
-    store_path: str = field(repr=False)
-    thread: str
-    until: str | None = None
-    single_step: bool = False
-    answer: Value = None
-    has_answer: bool = False
-    answers: Mapping[str, Value] = field(default_factory=dict)
-    head: str | None = None
-    known: Mapping[str, Value] | None = None
-    run: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-
-@dataclass(frozen=True, slots=True)
-class GraphEnd(RunEnd):
-    """How a run of a graph ended: with the checkpoints it stored, and the graph's fingerprint (`graph_fingerprint`)."""
-
-    stored: tuple[str, ...] = ()
-    fingerprint: Mapping[str, Value] = field(default_factory=dict)
-
-
 def describe_graph(target: Target, store_path: str, thread: str) -> GraphFacts:
     """Import the graph in a child process and look at the thread with it; nothing is run or written.
 
@@ -140,66 +104,6 @@ def check_graph(target: Target, store_path: str, base: Ref) -> Mapping[str, Valu
     return known
 
 
-def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> GraphEnd:
-    """Run it to its end in a child process; ``on_event`` is called on this thread.
-
-    A node that fails is an end too. Raises Conflict when another run of ours drives the thread or its head is not
-    ``job.head``, DefinitionChanged when the graph lacks a node that would run next, GraphChanged when it is not
-    the known one, Untrusted where its rows name more than the graph has imported, NotFound, UsageError, and ChildFailed
-    with its last words.
-    """
-    ended: list[GraphEnd] = []
-    told: dict[str, dict[str, Value]] = {"graph": {}, "stored": {}}
-
-    def listen(line: dict[str, Value]) -> None:
-        if line["event"] in told:
-            told[line["event"]] = line
-            return
-        event = Event.from_json({"run": job.run, "thread": job.thread, **line})
-        if event.kind == "run_ended":
-            stored, known = tuple(told["stored"]["checkpoints"]), told["graph"]["fingerprint"]
-            head, status, error = (event.fields[name] for name in ("head", "status", "error"))
-            ended.append(GraphEnd(job.run, job.thread, status, Ref(job.thread, "", head), error, stored, known))
-        on_event(event)
-
-    wishes = {
-        "run": job.run,
-        "lock": str(lock_of(job.store_path, job.thread)),
-        "until": job.until,
-        "single_step": job.single_step,
-        "answer": job.answer,
-        "has_answer": job.has_answer,
-        "answers": dict(job.answers),
-        "head": job.head,
-        "known": job.known,
-    }
-    end = drive({"do": "run", **common(job.target, job.store_path, job.thread), **wishes}, job.target, listen)
-    if not ended:
-        raise _died(end, "before the run ended")
-    return ended[0]
-
-
-def stop_graph(store_path: str, thread: str) -> bool:
-    """Ask the run that drives this thread to stop after its step; False when there is none."""
-    driver = driver_of(store_path, thread)
-    with contextlib.suppress(ProcessLookupError):
-        if driver is not None:
-            os.kill(driver, signal.SIGINT)
-            return True
-    return False
-
-
-def driver_of(store_path: str, thread: str) -> int | None:
-    """The process that drives this thread for one of us, None when there is none."""
-    with contextlib.suppress(FileNotFoundError), open(lock_of(store_path, thread), "rb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = lock.read().strip()
-            return int(holder) if holder.isdigit() else None
-    return None
-
-
 def lock_of(store_path: str, thread: str) -> Path:
     """Two runs of ours must not drive one thread of one store. In our state folder, never beside a store."""
     place = address_of(store_path).place if is_postgres(store_path) else os.path.realpath(store_path)
@@ -229,18 +133,29 @@ def _for_driver(store_path: str) -> Value:
     return {"url": url, "schema": address.schema or "public", "shown": address.shown}
 
 
-def drive(job: Mapping[str, Value], target: Target, on_line: Callable[[dict[str, Value]], None]) -> ChildExit:
-    """Run the driver; its refusal is raised here, everything else it says goes on."""
+def drive(
+    job: Mapping[str, Value],
+    target: Target,
+    on_line: Callable[[dict[str, Value]], None],
+    owner: Mapping[str, Value] | None = None,
+) -> ChildExit:
+    """Run the driver, under an ``owner`` where it drives a run; its refusal is raised here, the rest goes on."""
     refused: list[dict[str, Value]] = []
 
     def listen(line: dict[str, Value]) -> None:
         (refused.append if line["event"] == "refused" else on_line)(line)
 
-    end = run_child([interpreter(target), str(_DRIVER)], job, listen, cwd=job["folder"])
+    argv = [interpreter(target), str(_DRIVER)]
+    if owner is None:
+        end = run_child(argv, job, listen, cwd=job["folder"])
+    else:
+        # -P: a file in the working directory must not take the place of a module of ours.
+        ours = [sys.executable, "-P", "-m", "tt_debug.engine.graph_keeper"]
+        end = run_child(ours, {**owner, "argv": argv, "driver": job}, listen)
     if refused:
         raise _refusal(refused[0], end)
     if end.code != 0 and job["do"] == "describe":
-        raise _died(end, "while it looked at the graph")
+        raise died(end, "while it looked at the graph")
     return end
 
 
@@ -271,14 +186,21 @@ def _refusal(line: Mapping[str, Value], end: ChildExit) -> Exception:
             return GraphChanged(text, tuple(line["names"]), hint=hint)
         case "untrusted":
             return Untrusted(text, tuple(line["names"]), hint=hint)
+        case "Busy":
+            return Busy(text, hint=hint)
+        case "Conflict" | "LeaseLost":
+            return Conflict(text, hint=hint)
         case "import":
             return ChildFailed(f"{text}{_quoted(end)}", hint=hint)
-    return ChildFailed(text, hint=hint)
+        case "missing":
+            return ChildFailed(text, hint=hint)
+    return Unreachable(text, hint=hint)
 
 
-def _died(end: ChildExit, when: str) -> ChildFailed:
+def died(end: ChildExit, when: str, hint: str = "") -> ChildFailed:
+    """The error of a child that was not to end."""
     how = f"was killed by {signal.Signals(-end.code).name}" if end.code < 0 else f"ended with exit code {end.code}"
-    return ChildFailed(f"the driver process {how} {when}{_quoted(end)}")
+    return ChildFailed(f"the driver process {how} {when}{_quoted(end)}", hint=hint)
 
 
 def _quoted(end: ChildExit) -> str:

@@ -11,7 +11,6 @@ import contextlib
 import inspect
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ import types
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Tuple  # noqa: UP035 - Python 3.9
 
 if __name__ == "__main__":
     # Our folder leaves the path, so that a module of the user's named like one of ours wins, and stands in for
@@ -33,10 +32,13 @@ if __name__ == "__main__":
     sys.modules[__package__].__path__ = [_here]
 
 from .events_pipe import Tell, open_events
-from .graph_fingerprint import differences, fingerprint
+from .graph_call import answer, arguments, checked, nothing_to_run, run_config, told_to
+from .graph_effects import Effects, Places, install, nowhere
+from .graph_fingerprint import fingerprint
 from .graph_guard import Guard
 from .graph_lock import running_alone
-from .graph_saver import alone_in_postgres, writing, writing_async
+from .graph_owner import Halt, Lost, Owner
+from .graph_saver import alone_in_postgres, head_of, writing, writing_async
 from .graph_standing import Standing, as_graph, async_only, facts, require_langgraph
 from .graph_target import Refused, load, prepare, produce
 from .graph_update import update
@@ -45,11 +47,19 @@ _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags"
 _EXIT_GRACE = 2.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
 
 
+World = Tuple[Owner, Places]  # noqa: UP006 - Python 3.9
+"""Who owns the run, and which of its nodes asks for an effect."""
+
+
 class Run:
     """One run: what LangGraph streams, told as events; and whether to stop."""
 
-    def __init__(self, job: Mapping[str, Any], tell: Tell, graph: Any, release: str, stop: threading.Event) -> None:
+    def __init__(
+        self, job: Mapping[str, Any], tell: Tell, graph: Any, release: str, stop: threading.Event, world: World
+    ) -> None:
         self.job, self.graph, self.release = job, graph, release
+        self.owner, self.places = world
+        self.name: str = job["run"]
         self.guard = Guard(job["trust"])
         self.before = self._standing()
         self.driven = False
@@ -61,9 +71,21 @@ class Run:
     def _standing(self) -> Standing:
         return Standing(self.graph, self.job["store"], self.job["thread"], self.guard)
 
+    def own(self) -> None:
+        """Be the thread's only run from now on. Raises Refused where there is one, or has been one since we looked."""
+        known, graph = fingerprint(self.graph), self.graph
+        self._tell({"event": "graph", "fingerprint": known})
+        before = self.before
+        standing = {"checkpoint": before.head, "step": before.step, "next": before.next, "nodes": []}
+        self.name = self.owner.begin(fingerprint=known, **standing)
+        if head_of(graph, self.job["store"], self.job["thread"], self.guard) != before.head:
+            self.owner.ask("leave")
+            text = f"thread {self.job['thread']!r} has moved on since this run looked at it"
+            raise Refused("conflict", text, "look at it again, then resume it")
+
     def tell(self, kind: str, **fields: Any) -> None:
         at = datetime.now(timezone.utc).isoformat()  # noqa: UP017 - Python 3.9
-        self._tell({"event": kind, "run": self.job["run"], "thread": self.job["thread"], "at": at, **fields})
+        self._tell({"event": kind, "run": self.name, "thread": self.job["thread"], "at": at, **fields})
 
     def take(self, chunk: Mapping[str, Any]) -> bool:
         """One "debug" chunk of the stream. False when the run is to stop before the tasks it announces."""
@@ -71,6 +93,7 @@ class Run:
         if kind == "task" and payload["id"] not in self.before.finished:
             if self._stop.is_set():
                 return False
+            self.owner.ask("start", task=payload["id"], node=payload["name"])
             self._open[payload["id"]] = (payload["name"], chunk["step"], time.monotonic())
             self.tell("step_started", node=payload["name"], step=chunk["step"], attempt=1)
         elif kind == "task_result" and payload["id"] in self._open:
@@ -82,8 +105,10 @@ class Run:
 
     def _result(self, payload: Mapping[str, Any]) -> None:
         node, step, started = self._open[payload["id"]]
-        if payload.get("error"):
-            error = payload["error"]
+        error = payload.get("error")
+        if isinstance(error, Halt):
+            return
+        if error:
             self.fail(payload["id"], _said(error) if isinstance(error, BaseException) else str(error))
         elif payload.get("interrupts"):
             del self._open[payload["id"]]
@@ -92,20 +117,24 @@ class Run:
 
     def _finish(self, checkpoint: str, following: list[str]) -> None:
         """The results of the finished tasks are stored: in the superstep's checkpoint, or beside the one before it."""
+        nodes = [node for node, _, _ in self._steps.values()]
         for task, (node, step, duration) in self._steps.items():
             self.tell(
                 "step_finished", node=node, step=step, checkpoint=checkpoint, duration_ms=duration, next=following
             )
             del self._open[task]
+            at = {"checkpoint": checkpoint, "step": step, "next": following, "nodes": nodes}
+            self.owner.ask("finish", task=task, **at)
         self._steps = {}
 
     def fail(self, task: str, error: str) -> None:
         node, _, _ = self._open.pop(task)
+        self.owner.ask("fail", task=task, error=error)
         self.tell("step_failed", node=node, attempt=1, error=error, retry_in=None)
 
-    def end(self, error: str | None) -> None:
-        """Tell what is unfinished, then how the run ended."""
-        after, stopped = self._standing(), self._stop.is_set()
+    def end(self, error: str | None, *, halted: bool) -> None:
+        """Tell what is unfinished, then how the run ended; ``halted`` where a person is asked about an effect."""
+        after, stopped = self._standing(), halted or self._stop.is_set()
         self._finish(after.head, after.next)
         if error is not None:
             for task in list(self._open):
@@ -119,105 +148,34 @@ class Run:
         self.tell("run_ended", status=status, head=after.head, error=error)
 
 
-def run_config(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The config on the thread alone, not on a checkpoint: with an id LangGraph runs again what has finished."""
-    asked = {key: value for key, value in job["config"].items() if key != "context"}
-    own = {key: value for key, value in (asked.get("configurable") or {}).items() if not key.startswith("checkpoint_")}
-    return {**asked, "configurable": {**own, "thread_id": job["thread"]}}
-
-
-def arguments(job: Mapping[str, Any], graph: Any) -> dict[str, Any]:
-    """How ``stream`` is called: every step is stored before the next one starts."""
-    context = job["config"].get("context")
-    offered = inspect.signature(graph.stream).parameters
-    given: dict[str, Any] = {"config": run_config(job), "stream_mode": "debug"}
-    if context is not None and "context" not in offered:
-        raise Refused("usage", "this release of LangGraph has no context", "langgraph 0.6 brought it")
-    if context is not None:
-        given["context"] = context
-    if "durability" in offered:
-        given["durability"] = "sync"
-    if job["single_step"]:
-        given["interrupt_after"] = "*"
-    if job["until"] is not None:
-        own = graph.interrupt_before_nodes
-        given["interrupt_before"] = own if own == "*" else [*own, job["until"]]
-    return given
-
-
-def answer(job: Mapping[str, Any], before: Standing) -> Any:
-    """What goes in: nothing, or answers by the id of their question. Refuses an answer that nobody asked for."""
-    answers = dict(job["answers"])
-    ids = [question["approval"] for question in before.questions]
-    if not answers and not job["has_answer"]:
-        return None
-    from langgraph.types import Command, Interrupt  # not there yet in the first releases of 0.2
-
-    if job["has_answer"]:
-        if len(ids) > 1:
-            raise Refused("usage", f"{len(ids)} questions are open: {', '.join(ids)}", "answer each by its id")
-        if not ids and len(before.next) != 1:
-            raise Refused("usage", "there is an answer, and no question is open")
-        if not ids:  # a copied checkpoint has the node that asks, and not yet its question
-            return Command(resume=job["answer"])
-        answers[ids[0]] = job["answer"]
-    unknown = [identity for identity in answers if identity not in ids]
-    if unknown:
-        raise Refused("usage", f"no open question has the id {', '.join(unknown)}", f"open: {', '.join(ids) or 'none'}")
-    by_id = hasattr(Interrupt, "interrupt_id") and all(re.fullmatch("[0-9a-f]{32}", identity) for identity in answers)
-    # Before langgraph 0.6 an answer by id is forgotten when its task asks again.
-    if len(ids) == 1 and not (by_id and hasattr(Interrupt, "id")):
-        return Command(resume=answers[ids[0]])
-    if by_id:
-        return Command(resume=answers)
-    raise Refused("usage", f"{len(ids)} questions are open, and this release of LangGraph answers only one")
-
-
-def nothing_to_run(run: Run) -> bool:
-    """Whether the thread stands already where the run would end."""
-    before, answered = run.before, run.job["answers"] or run.job["has_answer"]
-    # With every task finished nothing is next, but their results are still to be applied.
-    ended = not before.next and not before.finished
-    return ended or run.job["until"] in before.next or (before.asking and not answered)
-
-
-def checked(graph: Any, job: Mapping[str, Any], before: Standing) -> None:
-    """Refuse what LangGraph would do silently or never, and what nobody has agreed to."""
-    if job["head"] not in (None, before.head):
-        text = f"thread {job['thread']!r} has moved on since this was planned, to checkpoint {before.head}"
-        raise Refused("conflict", text, "look at it again: its application went on with it")
-    if before.lost:
-        lost = ", ".join(before.lost)
-        text = f"{lost} would run next, and this graph has no such node: LangGraph would end the thread silently"
-        raise Refused("changed", text, "use the version of the graph that wrote the thread", tuple(before.lost))
-    if job["until"] is not None and job["until"] not in graph.nodes:
-        nodes = ", ".join(node for node in graph.nodes if not node.startswith("__"))
-        raise Refused("usage", f"this graph has no node {job['until']!r}", f"it has: {nodes}")
-    changed = differences(job["known"], fingerprint(graph)) if job["known"] is not None else []
-    if changed:
-        text = f"{job['graph']} has changed since it last ran thread {job['thread']!r}"
-        raise Refused("graph", text, "agree to the change, or run the graph as it was", tuple(changed))
-
-
 def call(run: Run) -> tuple[Any, dict[str, Any]]:
     """What goes in, and how ``stream`` is called."""
     given, how = answer(run.job, run.before), arguments(run.job, run.graph)
-    if not nothing_to_run(run):
+    if not nothing_to_run(run.job, run.before):
         how["config"] = run.before.memories.config(how["config"], run.release, given is not None)
+    how["config"]["callbacks"] = told_to(run.graph, run.places.listening())
     return given, how
 
 
 @contextlib.contextmanager
 def told(run: Run) -> Iterator[None]:
     """From the start of a run to its end, whatever the user's code does in between."""
+    run.own()
     run.tell("run_started", workflow=run.job["graph"], version=run.release, next=run.before.next, base=run.before.head)
-    error = None
+    error, halted = None, False
     try:
-        yield
-    except BaseException as raised:  # noqa: BLE001 - the boundary to user code: a node may raise anything
-        traceback.print_exception(type(raised), raised, raised.__traceback__)
-        error = _said(raised)
-    run.end(error)
+        try:
+            yield
+        except Lost:
+            raise
+        except Halt:
+            halted = True
+        except BaseException as raised:  # noqa: BLE001 - the boundary to user code: a node may raise anything
+            traceback.print_exception(type(raised), raised, raised.__traceback__)
+            error = _said(raised)
+        run.end(error, halted=halted)
+    except Lost as lost:
+        run.tell("run_ended", status="lost", head=run.before.head, error=str(lost))
 
 
 def _said(error: BaseException) -> str:
@@ -230,9 +188,9 @@ def run_sync(run: Run) -> None:
     """Drive a graph whose nodes are called."""
     given, how = call(run)
     with told(run):
-        if nothing_to_run(run):
+        if nothing_to_run(run.job, run.before):
             return
-        with writing(run.graph, run.job["store"], run.guard) as twin:
+        with writing(run.graph, run.job["store"], run.guard, run.owner) as twin:
             run.driven = True
             with contextlib.closing(twin.stream(given, **how)) as stream:
                 for chunk in stream:
@@ -244,9 +202,9 @@ async def run_async(run: Run) -> None:
     """Drive a graph of which something has to be awaited."""
     given, how = call(run)
     with told(run):
-        if nothing_to_run(run):
+        if nothing_to_run(run.job, run.before):
             return
-        async with writing_async(run.graph, run.job["store"], run.guard) as twin:
+        async with writing_async(run.graph, run.job["store"], run.guard, run.owner) as twin:
             run.driven = True
             stream = twin.astream(given, **how)
             try:
@@ -265,6 +223,7 @@ class Driver:
 
     def __init__(self, job: Mapping[str, Any], tell: Tell) -> None:
         self._job, self._tell, self._release = job, tell, ""
+        self._world: World | None = None
         self._stop = threading.Event()
         signal.signal(signal.SIGINT, lambda *_: self._stop.set())
 
@@ -275,6 +234,11 @@ class Driver:
         if strange:
             raise Refused("usage", f"--config has {', '.join(strange)}", f"it takes: {', '.join(_CONFIG_KEYS)}")
         target = prepare(self._job["graph"], folder, self._job["env_file"])
+        if self._job["do"] == "run":
+            self._world = Owner.of_this_process(Path(self._job["lock"])), Places(self._job["visits"])
+            install(*Effects(*self._world).both)
+        else:
+            install(nowhere, nowhere)
         self._release = f"langgraph {require_langgraph(self._job['store'])}"
         value = produce(load(target, folder), run_config(self._job))
         if inspect.isawaitable(value) or hasattr(value, "__aenter__"):
@@ -317,10 +281,10 @@ class Driver:
 
     @contextlib.contextmanager
     def _running(self, graph: Any) -> Iterator[Run]:
-        with self._alone():
-            run = Run(self._job, self._tell, graph, self._release, self._stop)
+        assert self._world is not None
+        with alone_in_postgres(self._job["store"], self._job["thread"]):
+            run = Run(self._job, self._tell, graph, self._release, self._stop, self._world)
             checked(graph, self._job, run.before)
-            self._tell({"event": "graph", "fingerprint": fingerprint(graph)})
             yield run
 
     def _describe(self, graph: Any) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from .graph_guard import Guard
+from .graph_owner import Owner, fenced, fenced_async
 from .graph_target import Refused
 
 Store = Union[str, Mapping[str, str]]  # noqa: UP007 - Python 3.9
@@ -85,39 +86,50 @@ def reading(graph: Any, store: Store, guard: Guard) -> Iterator[Any]:
         yield twin
 
 
+def head_of(graph: Any, store: Store, thread: str, guard: Guard) -> str:
+    """The id of the thread's newest checkpoint, read anew."""
+    newest = "SELECT MAX(checkpoint_id) AS newest FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+    with reading(graph, store, guard) as twin:
+        return str(rows(twin.checkpointer, newest, thread)[0][0])
+
+
 @contextlib.contextmanager
-def writing(graph: Any, store: Store, guard: Guard) -> Iterator[Any]:
-    """The graph on the store itself."""
+def writing(graph: Any, store: Store, guard: Guard, owner: Owner) -> Iterator[Any]:
+    """The graph on the store itself, for as long as the run is its owner's."""
     if not isinstance(store, str):
         from langgraph.checkpoint.postgres import PostgresSaver
 
         with _postgres(store) as connection:
-            yield with_saver(graph, PostgresSaver, connection, guard)
+            yield with_saver(graph, fenced(PostgresSaver, owner), connection, guard)
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     connection = sqlite3.connect(store, check_same_thread=False, timeout=_BUSY, factory=SameJournal)
     with contextlib.closing(connection):
-        yield with_saver(graph, SqliteSaver, connection, guard)
+        yield with_saver(graph, fenced(SqliteSaver, owner), connection, guard)
 
 
 @contextlib.asynccontextmanager
-async def writing_async(graph: Any, store: Store, guard: Guard) -> AsyncIterator[Any]:
-    """The same where something has to be awaited."""
+async def writing_async(graph: Any, store: Store, guard: Guard, owner: Owner | None = None) -> AsyncIterator[Any]:
+    """The same where something has to be awaited; without an ``owner`` for one edit."""
+
+    def of_ours(saver_class: type) -> type:
+        return saver_class if owner is None else fenced_async(saver_class, owner)
+
     if not isinstance(store, str):
         import psycopg
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
         async with await psycopg.AsyncConnection.connect(**_how(store)) as connection:
-            yield with_saver(graph, AsyncPostgresSaver, connection, guard)
+            yield with_saver(graph, of_ours(AsyncPostgresSaver), connection, guard)
         return
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    async with aiosqlite.connect(store, timeout=_BUSY, factory=SameJournal) as connection:
-        if not hasattr(connection, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
-            vars(connection)["is_alive"] = lambda: True
-        yield with_saver(graph, AsyncSqliteSaver, connection, guard)
+    async with aiosqlite.connect(store, timeout=_BUSY, factory=SameJournal) as file:
+        if not hasattr(file, "is_alive"):  # gone in aiosqlite 0.22; savers before 3.0 still ask
+            vars(file)["is_alive"] = lambda: True
+        yield with_saver(graph, of_ours(AsyncSqliteSaver), file, guard)
 
 
 def rows(saver: Any, question: str, *parameters: Any) -> list[tuple[Any, ...]]:

@@ -13,10 +13,12 @@ from stores.errors import Conflict, Invalid, NotFound
 from stores.model import Header, Ref, Status, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval
-from tt_debug.errors import UsageError
+from tt_debug.engine.effects import VERDICTS
+from tt_debug.errors import UsageError, WaitingForAnswer
 from tt_debug.session.answers import problem
 from tt_debug.session.journal import Asked, Journal
 from tt_debug.session.listing import every_header, every_thread
+from tt_debug.session.run_records import elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,26 @@ def approvals(store: Store, journal: Journal, thread: str | None = None) -> tupl
         return store.approvals(thread)
     answered = journal.answers()
     found = (ask for name in _waiting(store, journal, thread) for ask in questions(store, name))
-    return tuple(sorted((ask for ask in found if key(ask) not in answered), key=_since))
+    open_ones = [ask for ask in found if key(ask) not in answered]
+    return tuple(sorted((*open_ones, *held(store, thread)), key=_since))
+
+
+def held(store: Store, thread: str | None = None) -> tuple[Approval, ...]:
+    """What has to be decided about effects of runs on the threads of a store that is not ours, oldest first."""
+    with elsewhere(store) as records:
+        return () if records is None else records.approvals(thread)
+
+
+def waiting(question: Approval) -> WaitingForAnswer:
+    """The error of a thread that cannot go on without an answer."""
+    decides = question.kind in VERDICTS
+    what = "is held until somebody decides about" if decides else f"waits for an answer to {question.node}:"
+    how = f"resolve STORE {question.id} --as {'|'.join(VERDICTS[question.kind])}" if decides else ""
+    return WaitingForAnswer(
+        f"{question.thread!r} {what} {question.prompt}",
+        question.id,
+        hint=f"tt-debug {how or f'answer STORE {question.id} JSON, or resume with --answer JSON'}",
+    )
 
 
 def key(question: Approval) -> Asked:
@@ -52,12 +73,28 @@ def answer(store: Store, journal: Journal, reply: Reply) -> Header:
         if asked is not None and asked.status == "open" and not reply.reject:
             check(asked, reply.answer)
         return store.answer(reply.approval, reply.answer, reply.by, reject=reply.reject)
+    decided = _decided(store, reply)
+    if decided is not None:
+        return decided
     question = _asked_for(store, journal, reply)
     value = {"approved": False, "reason": reply.answer} if reply.reject else reply.answer
     if not reply.reject:
         check(question, value)
     journal.record_answer(key(question), value, reply.by)
     return store.load(Ref(question.thread, question.ns, question.checkpoint)).header
+
+
+def _decided(store: Store, reply: Reply) -> Header | None:
+    """The thread's head, once our own records have the decision; None where the reply is to no question of theirs."""
+    with elsewhere(store) as records:
+        known = () if records is None else records.approvals(status=None)
+        asked = next((ask for ask in known if ask.id == reply.approval), None)
+        if asked is None or records is None:
+            return None
+        if asked.status == "open":
+            check(asked, reply.answer)
+        records.answer(reply.approval, reply.answer, reply.by, reject=reply.reject)
+    return store.load(store.head(asked.thread)).header
 
 
 def _asked_for(store: Store, journal: Journal, reply: Reply) -> Approval:

@@ -9,16 +9,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stores.errors import NotFound
+from stores.errors import Conflict, NotFound
 from stores.model import Checkpoint, Header, Ref, Status, Value
+from stores.native.elsewhere import runs_path
 from stores.protocol import Store
 from stores.runs import Approval
 from tt_debug.engine.events import Event
-from tt_debug.engine.graph import GraphJob, check_graph, interpreter, run_graph, stop_graph
+from tt_debug.engine.graph import check_graph, interpreter
 from tt_debug.engine.graph_fingerprint import differences
 from tt_debug.engine.graph_place import path_of
+from tt_debug.engine.graph_run import GraphJob, run_graph, stop_graph
 from tt_debug.errors import GraphChanged, UsageError, WaitingForAnswer
-from tt_debug.session import asking, forking, heads, revival
+from tt_debug.session import asking, forking, graph_scopes, heads, owners, recorded, revival
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import newest_headers, open_view
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
@@ -37,8 +39,10 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
             f"going on with {request.ref.thread!r} needs its graph",
             hint="give --graph module:attr, ./file.py:attr or a name in langgraph.json",
         )
-    view = open_view(store, journal, request.ref.thread)
     replay = request.action == "replay"
+    if not replay:
+        _refuse_at_work(store, request.ref.thread)
+    view = open_view(store, journal, request.ref.thread)
     header = replayed(view, request.ref) if replay else heads.resumable(store, view, request.ref)
     thread = forking.new_name(store, request.ref.thread, request.thread) if replay else request.ref.thread
     answers = () if replay else tuple(open_answers(store, journal, request))
@@ -46,7 +50,8 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
     # A replay leaves the results behind where the thread went on from them.
     checkpoint = store.load(header.ref)
     finished = [] if replay and goes_on else _finished(checkpoint)
-    return RunPlan(
+    scope = graph_scopes.business_id_of(store, journal, request.ref.thread)
+    planned = RunPlan(
         title=f"{'Replay' if replay else 'Resume'} {thread} with {target.graph}",
         request=replace(request, graph=target),
         runner="graph",
@@ -55,10 +60,20 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         step=header.step,
         nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
         stops=stops(request),
-        calls=("every node that runs makes its model and tool calls again, for real",),
+        calls=("every node that runs makes its model and tool calls again, for real, but for effects on record",),
         notes=_notes(request, thread, answers, finished, revival.notes_of(checkpoint, target.trust)),
         code=f"{target.graph} in {interpreter(target)}",
     )
+    return recorded.told(planned, graph_scopes.ahead(store, request.ref.thread, scope, header))
+
+
+def _refuse_at_work(store: Store, thread: str) -> None:
+    """Raises Conflict while somebody runs the thread, WaitingForAnswer while an effect of its run is undecided."""
+    driver = owners.driven_by(store, thread)
+    if driver is not None:
+        raise Conflict(f"{thread!r} is being run by process {driver.owner_pid}", hint="wait for it, pause or cancel it")
+    for question in asking.held(store, thread):
+        raise asking.waiting(question)
 
 
 def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) -> RunResult:
@@ -71,7 +86,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
     known = None if request.accept_graph else journal.graph_of(request.ref.thread)
     if request.action == "replay":
         _refuse_before_fork(store, request.ref, target, known)
-        base = forking.fork(store, journal, forking.Fork(request.ref, plan.thread)).ref
+        base = forking.fork(store, journal, forking.Fork(request.ref, plan.thread, fresh=True)).ref
     else:
         answers = dict(open_answers(store, journal, request))
     job = GraphJob(
@@ -83,6 +98,10 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         answers=answers,
         head=None if base.ns else base.id,
         known=known,
+        records=runs_path(store.info.store_id),
+        business_id=graph_scopes.business_id_of(store, journal, plan.thread),
+        visits=graph_scopes.visits_of(store, plan.thread),
+        on_conflict=request.on_conflict,
     )
     first = FirstStep(on_event)
     ended = run_graph(job, first.listen)
@@ -141,9 +160,11 @@ def _written_by_others(store: Store, base: Ref, stored: tuple[str, ...]) -> tupl
 
 
 def stop(store: Store, thread: str, what: str) -> None:
-    """The driver stops after its superstep, for a pause and for a cancel: the thread can always go on from there."""
-    if not stop_graph(path_of(store), thread):
+    """After its superstep, or at once where nobody works on it. The thread can go on from there in either case."""
+    path = runs_path(store.info.store_id)
+    if not path.exists():
         raise NotFound(f"no run of ours drives {thread!r}", hint="only runs that tt-debug started can be stopped")
+    stop_graph(path, thread, what)
 
 
 def replayed(view: ThreadView, ref: Ref) -> Header:

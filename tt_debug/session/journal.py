@@ -23,6 +23,7 @@ from stores.places import state_folder
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS forks(
   thread TEXT PRIMARY KEY, base_thread TEXT NOT NULL, base_ns TEXT NOT NULL, base_id TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS fresh(thread TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS replies(
   thread TEXT NOT NULL, approval TEXT NOT NULL, turn INTEGER NOT NULL, answer TEXT NOT NULL,
   answered_by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (thread, approval, turn));
@@ -95,10 +96,17 @@ class Journal:
         rows = self._read("SELECT thread, base_thread, base_ns, base_id FROM forks")
         return {row[0]: Ref(row[1], row[2], row[3]) for row in rows}
 
-    def record_fork(self, thread: str, base: Ref) -> None:
-        """Remember where ``thread`` was forked at."""
+    def record_fork(self, thread: str, base: Ref, *, fresh: bool = False) -> None:
+        """Remember where ``thread`` was forked at, and whether it is to have effects of its own."""
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO forks VALUES (?, ?, ?, ?, ?)", (thread, *base, _now()))
+            db.execute("DELETE FROM fresh WHERE thread = ?", (thread,))
+            if fresh:
+                db.execute("INSERT INTO fresh VALUES (?)", (thread,))
+
+    def fresh(self) -> frozenset[str]:
+        """The forks that share no effect with the line they left."""
+        return frozenset(row[0] for row in self._read("SELECT thread FROM fresh"))
 
     def answers(self) -> dict[Asked, Answer]:
         """The recorded answers, oldest first, whether or not they were handed to the graph since."""

@@ -10,6 +10,7 @@ from stores.model import Checkpoint, Header, Ref, Status
 from stores.protocol import RunStore, Store
 from stores.runs import Run, RunStatus
 from tt_debug.engine import ownership, recover
+from tt_debug.session.run_records import elsewhere
 
 
 def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
@@ -48,6 +49,33 @@ def settle(store: RunStore, thread: str) -> None:
         if run.status == RunStatus.RUNNING and not ownership.is_alive(store, run):
             with suppress(LeaseLost):  # somebody took it over since: it is alive
                 store.finish(run.run_id, run.token, RunStatus.CRASHED)
+
+
+def driven_by(store: Store, thread: str) -> Run | None:
+    """The run that somebody works on at this moment, in a store that is not ours."""
+    with elsewhere(store) as records:
+        runs = () if records is None else records.runs(thread)
+        return next((run for run in runs if records is not None and ownership.is_alive(records, run)), None)
+
+
+def standings(store: Store) -> dict[str, Run]:
+    """The newest run of each thread of a store that is not ours, as it really stands, where it has not ended."""
+    with elsewhere(store) as records:
+        newest: dict[str, Run] = {}
+        for run in () if records is None else known_runs(records):
+            newest.setdefault(run.thread, run)
+    return {thread: run for thread, run in newest.items() if run.status in (RunStatus.RUNNING, RunStatus.CRASHED)}
+
+
+def told(status: str, head: str | None, run: Run | None) -> str:
+    """The status of a foreign thread with that head: what our own run tells, unless its application went on since.
+
+    A run at work has a head of its own by now; one that crashed may have crashed before it had any."""
+    if run is None or status not in (Status.UNFINISHED, Status.FAILED):
+        return status
+    if run.status == RunStatus.RUNNING or head in (run.head and run.head.id, None):
+        return run.shown
+    return status
 
 
 def stop(store: RunStore, thread: str, what: str, *, force: bool = False) -> None:

@@ -19,6 +19,7 @@ from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+from tt_debug.session.run_records import elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,11 @@ def stop(store: Store, thread: str, what: str) -> None:
 
 
 def runs(store: Store, thread: str | None) -> tuple[Run, ...]:
-    """Newest first; empty where the store keeps none."""
-    return owners.known_runs(store, thread) if isinstance(store, RunStore) else ()
+    """Newest first; empty where there was none."""
+    if isinstance(store, RunStore):
+        return owners.known_runs(store, thread)
+    with elsewhere(store) as records:
+        return () if records is None else owners.known_runs(records, thread)
 
 
 def definition_body(store: Store, journal: Journal, ref: Ref) -> str | None:

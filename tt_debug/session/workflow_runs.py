@@ -13,16 +13,15 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.protocol import RunStore, Store
 from stores.reopening import Reopened
-from stores.runs import Approval, Definition, Run, RunStatus
+from stores.runs import Definition, Run, RunStatus
 from tt_debug.definition.load import differences, load_body, load_workflow
 from tt_debug.definition.versions import NoWay, Way, way
 from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.breakpoints import breakpoint_words
-from tt_debug.engine.effects import VERDICTS
 from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.until import parse_until
 from tt_debug.engine.worker import WorkflowJob, run_workflow
-from tt_debug.errors import DefinitionChanged, UsageError, WaitingForAnswer
+from tt_debug.errors import DefinitionChanged, UsageError
 from tt_debug.session import asking, forking, heads, operating, recorded, replays, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
@@ -154,7 +153,7 @@ def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: W
             raise UsageError(f"{ref.thread!r} asks no question", hint="leave out --answer")
         return _Start(ref.thread, state, header.next, header)
     if not request.has_answer:
-        raise waiting(question)
+        raise asking.waiting(question)
     asking.check(question, request.answer)
     if question.kind != "approval":  # about a step or an effect; the answer is no part of the state
         return _Start(ref.thread, state, (question.node,), header)
@@ -168,23 +167,6 @@ def _after(workflow: Workflow, node: str, state: Mapping[str, Value]) -> tuple[s
     except NoWayOn as error:
         raise UsageError(f"with this answer the run could not go on: {error}") from error
     return () if following is None else (following,)
-
-
-def waiting(question: Approval) -> WaitingForAnswer:
-    """The error of a thread that cannot go on without an answer."""
-    held = question.kind in VERDICTS
-    what = "is held until somebody decides about" if held else f"waits for an answer to {question.node}:"
-    return WaitingForAnswer(
-        f"{question.thread!r} {what} {question.prompt}",
-        question.id,
-        hint=_hint(question),
-    )
-
-
-def _hint(question: Approval) -> str:
-    if question.kind in VERDICTS:
-        return f"tt-debug resolve STORE {question.id} --as {'|'.join(VERDICTS[question.kind])}"
-    return f"tt-debug answer STORE {question.id} JSON, or resume with --answer JSON"
 
 
 def _workflow_for(store: RunStore, view: ThreadView, ref: Ref, given: Path | None) -> tuple[Workflow, Workflow | None]:
