@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tests.bench.harness import Case
-from tests.bench.subjects import asking, differing, reading, starting, stepping
+from tests.bench.subjects import asking, differing, reading, running, starting, stepping, storing
 
 SUBJECTS: Final[tuple[Callable[[int], Iterator[Case]], ...]] = (
     reading.cases,
     stepping.cases,
+    storing.cases,
     differing.cases,
     asking.cases,
+    running.cases,
     starting.cases,
 )
 """One line for each subject; ``tests/bench/subjects`` holds them, ``tests/bench/works`` what they measure."""
