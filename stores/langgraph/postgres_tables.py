@@ -27,7 +27,7 @@ from stores.langgraph.rows import (
     mapping,
     read_metadata,
 )
-from stores.langgraph.skeleton import Column, Key, Skeleton
+from stores.langgraph.skeleton import Key, Skeleton, joined
 from stores.langgraph.tables import Place, ThreadRow
 from stores.model import Ref
 from stores.postgres import Database
@@ -122,13 +122,13 @@ class PostgresTables:
         return count, newest
 
     def skeleton(self, thread: str) -> Skeleton:
-        """As `Tables.skeleton`. A namespace comes as two arrays of one pass: their order is put right here, as the
-        server's would be by its locale."""
+        """As `Tables.skeleton`: three arrays of one pass, in no order, as the server would sort by its locale."""
         question = (
-            f"SELECT c.checkpoint_ns, array_agg({self.columns.id}), array_agg(coalesce({self.columns.parent}, '')) "
-            f"FROM {self.columns.checkpoints} c WHERE c.thread_id = %s GROUP BY 1"
+            f"SELECT array_agg(c.checkpoint_ns), array_agg({self.columns.id}), "
+            f"array_agg(coalesce({self.columns.parent}, '')) FROM {self.columns.checkpoints} c WHERE c.thread_id = %s"
         )
-        return Skeleton(Column.of(*found) for found in self.rows(question, thread))
+        ((spaces, found, parents),) = self.rows(question, thread)
+        return joined(spaces or (), found or (), parents or ())
 
     # --- checkpoints
 

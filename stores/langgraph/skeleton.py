@@ -196,6 +196,13 @@ def build(rows: Iterable[tuple[str, str, str | None]]) -> Skeleton:
     return Skeleton(Column.of(ns, list(pairs), list(pairs.values())) for ns, pairs in found.items())
 
 
+def joined(spaces: Sequence[str], ids: Sequence[str], parents: Sequence[str]) -> Skeleton:
+    """The skeleton of a thread as three columns; a parent of "" is none."""
+    if len(set(spaces)) == 1:
+        return Skeleton([Column.of(spaces[0], ids, parents)])
+    return build(zip(spaces, ids, parents, strict=True))
+
+
 def _children_first(order: Sequence[Key], parent_of: Callable[[Key], Key | None]) -> tuple[list[Key], frozenset[Key]]:
     """The order with every child before its parent, newest first otherwise, and what lies on a circle, which is last.
 

@@ -14,7 +14,7 @@ from stores.langgraph.rows import as_bytes, read_metadata
 from stores.langgraph.sqlite_tables import SqliteTables
 
 # Rows of a table that are looked at, the newest: of a file that has more, the sentences say "at least".
-_LOOKED_AT: Final = 2_000
+_LOOKED_AT: Final = 500
 _NEWEST: Final = 50
 
 

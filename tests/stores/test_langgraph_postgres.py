@@ -237,6 +237,10 @@ def test_no_question_for_a_page_reads_a_large_table(database: str, monkeypatch: 
     assert 5 < len(plans) <= 50
     scans = [found for plan in plans for found in re.findall(r"Seq Scan on (\w+)", plan)]
     assert not [name for name in scans if name.startswith("checkpoint")], plans
+    plans.clear()
+    assert len(store.addresses("bulk-8").refs) > len(newest.items)
+    assert any("checkpoints_pkey" in plan or "thread_id_idx" in plan for plan in plans), plans
+    assert not any("Sort" in plan or "Seq Scan" in plan for plan in plans), plans
     store.close()
 
 
