@@ -52,7 +52,7 @@ async def test_a_thread_its_panels_and_its_dialogs(thread: str) -> None:
 
 
 async def test_what_asks_ends_in_three_dots() -> None:
-    async with thread_screen("trip-planner", (120, 40), ascii_only=True) as it:
+    async with thread_screen("trip-planner", (120, 80), ascii_only=True) as it:
         await it.pilot.press("question_mark")
         await wait_for(it.pilot, lambda: "Edit and fork..." in it.text)
         assert "…" not in it.text

@@ -14,7 +14,7 @@ from textual.message import Message
 from stores.model import Ref
 from tt_debug.tui.dialogs.bookmark import BookmarkDialog, Named
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.outages import Outages
+from tt_debug.tui.replacing import Replacements
 
 if TYPE_CHECKING:
     from tt_debug.session.journal import Mark
@@ -54,7 +54,7 @@ def read_bookmarks(stores: tuple[OpenStore, ...]) -> tuple[Bookmark, ...]:
     return tuple(sorted(found, key=lambda each: each.mark.at, reverse=True))
 
 
-class Bookmarks(Outages):
+class Bookmarks(Replacements):
     """``bookmarks`` are those that were there when they were last read."""
 
     bookmarks: tuple[Bookmark, ...] = ()

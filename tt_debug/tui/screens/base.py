@@ -100,6 +100,7 @@ class BaseScreen(StoreTrouble):
             return
         if action_id == "refresh":
             self.tt.check([store for store, _ in self.tt.outages_of(self.stores_shown())])
+            self.tt.take_as_they_are(self.tt.replaced_of(self.stores_shown()))
         getattr(self, action.method)()
         self.tt.tour_saw(action_id)
 
@@ -182,9 +183,10 @@ class BaseScreen(StoreTrouble):
         self.refresh_keys()
 
     def on_mount(self) -> None:
-        """First key bar, first tip."""
+        """First key bar, first tip, and what there is to know of the stores that are shown."""
         self.refresh_keys()
         self.show_tip()
+        self.query_one("#notices", Banner).show(self.notices())
 
     def on_screen_resume(self) -> None:
         """What may be done can have changed meanwhile."""

@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from tt_debug.text import safe_text
 from tt_debug.tui.palette import Palette, ThreadCommands
+from tt_debug.tui.replacing import REPLACED
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class EverywhereActions(Screen[None]):
         """Say where this is; that secrets are shown, or a store is locked or gone, is said on every screen."""
         now = time.monotonic()
         alert = next((gone.words(now) for _, gone in self.tt.outages_of(self.stores_shown())), "")
+        alert = alert or (REPLACED if self.tt.replaced_of(self.stores_shown()) else "")
         self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed, busy=bool(self.waits), alert=alert))
 
     def stores_shown(self) -> Sequence[OpenStore]:

@@ -51,4 +51,9 @@ class StoreTrouble(CopyingActions):
         """What a user should know of the stores that are shown, the worst first."""
         retry = f"{self.tt.key_of('refresh')} tries again now"
         gone = self.tt.outages_of(self.stores_shown())
-        return [f"{outage.why} What is shown was read before and may be out of date; {retry}" for _, outage in gone]
+        found = [f"{outage.why} What is shown was read before and may be out of date; {retry}" for _, outage in gone]
+        again = f"{self.tt.key_of('refresh')} reads what is there now"
+        return found + [
+            f"Another file stands where {store.label} was. What is shown may be the old one's; {again}"
+            for store in self.tt.replaced_of(self.stores_shown())
+        ]
