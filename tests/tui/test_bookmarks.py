@@ -53,6 +53,9 @@ async def test_an_empty_name_takes_it_away_and_esc_changes_nothing() -> None:
         at = it.screen.selected
         assert at is not None
         await named(it, *"one", "enter")
+        await named(it, "ctrl+d")
+        assert it.session.marks.kept == {}
+        await named(it, *"one", "enter")
         await named(it, *"two", "escape")
         assert it.session.marks.kept[at].name == "one"
         await named(it, *["backspace"] * 3, "enter")

@@ -211,6 +211,10 @@ class TripSession:
         self.breaks.append(replace(wanted, id=f"b{len(self.breaks) + 1}"))
         return self.breaks[-1]
 
+    def replace_breakpoint(self, id: str, wanted: Breakpoint) -> Breakpoint:
+        self.clear_breakpoint(id)
+        return self.set_breakpoint(wanted)
+
     def clear_breakpoint(self, id: str) -> None:
         self.breaks = [each for each in self.breaks if each.id != id]
 

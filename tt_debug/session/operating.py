@@ -18,7 +18,7 @@ from stores.protocol import RunStore, Store
 from stores.reopening import Reopened
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
-from tt_debug.engine import recover, recovery
+from tt_debug.engine import graph_recovery, recover, recovery
 from tt_debug.engine.breakpoints import breakpoint_words as breakpoint_words
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
@@ -27,7 +27,8 @@ from tt_debug.query import compile_expr
 from tt_debug.session.answers import decisions
 from tt_debug.session.figures import Figures, figures
 from tt_debug.session.owners import known_runs
-from tt_debug.session.plans import OnEvent, RunResult
+from tt_debug.session.plans import GraphTarget, OnEvent, RunResult
+from tt_debug.session.run_records import Records, elsewhere
 
 if TYPE_CHECKING:
     from tt_debug.session.journal import Journal
@@ -53,26 +54,41 @@ class Swept:
 class Operations:
     """The operator's use cases on one store. All raise Unsupported for a store that keeps no runs."""
 
-    def __init__(self, store: Store, journal: Journal) -> None:
+    def __init__(self, store: Store, journal: Journal, records: Records, graph: GraphTarget | None = None) -> None:
+        """``graph`` goes on with runs of a LangGraph thread instead of the one that they were begun with."""
         self._any_store = store
         self._journal = journal
+        self._records = records
+        self._graph = graph
         self._told: set[tuple[str, int, str]] = set()
 
     @property
     def _store(self) -> RunStore:
-        if not isinstance(self._any_store, RunStore):
+        """Where the runs are kept."""
+        found = self._records.found
+        if found is None:
             raise Unsupported(
                 f"a {self._any_store.info.kind} store keeps no runs of ours", hint="its own runtime looks after them"
             )
-        return self._any_store
+        return found
+
+    @property
+    def _own(self) -> RunStore:
+        """The store itself, for what only a runtime of ours heeds."""
+        found = self._records.own
+        if found is None:
+            raise Unsupported(
+                f"a {self._any_store.info.kind} store is not ours to mark", hint="its own runtime would not heed it"
+            )
+        return found
 
     def inbox(self, thread: str | None = None) -> tuple[Approval, ...]:
         """Everything that waits for a person, oldest first: questions, and decisions about runs."""
         from tt_debug.session import asking  # opens the journal's file, which listing the modes does not need
 
         found = asking.approvals(self._any_store, self._journal, thread)
-        if isinstance(self._any_store, RunStore):
-            found = (*found, *self._any_store.cases(thread))
+        if self._records.found is not None:
+            found = (*found, *self._records.found.cases(thread))
         return tuple(sorted(found, key=lambda asked: asked.since or datetime.min.replace(tzinfo=UTC)))
 
     def is_case(self, case_id: str) -> bool:
@@ -109,7 +125,7 @@ class Operations:
     def protect(self, thread: str, protected: bool) -> None:
         """Whether cleaning up leaves the thread alone whatever its age."""
         self._check_writable("protect")
-        self._store.protect(thread, protected)
+        self._own.protect(thread, protected)
 
     def cancel_by_force(self, thread: str) -> Run:
         """Take the thread's run over from whoever works on it, and end it. Raises NotFound when it has none."""
@@ -127,7 +143,7 @@ class Operations:
 
     def breakpoints(self, thread: str | None = None) -> tuple[Breakpoint, ...]:
         """Oldest first; of a thread, those of all threads are among them."""
-        return self._store.breakpoints(thread)
+        return self._own.breakpoints(thread)
 
     def set_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
         """Keep it under the next free id, unless it is there already. Raises UsageError for a bad condition."""
@@ -136,14 +152,22 @@ class Operations:
             if len(wanted.condition) > LONGEST_CONDITION:
                 raise UsageError(f"a condition has at most {LONGEST_CONDITION} characters")
             compile_expr(wanted.condition)
-        taken = {each.id for each in self._store.breakpoints()}
+        taken = {each.id for each in self._own.breakpoints()}
         id = next(f"b{number}" for number in range(1, len(taken) + 2) if f"b{number}" not in taken)
-        return self._store.set_breakpoint(replace(wanted, id=id))
+        return self._own.set_breakpoint(replace(wanted, id=id))
+
+    def replace_breakpoint(self, id: str, wanted: Breakpoint) -> Breakpoint:
+        """Another one in the place of ``id``; its hits are counted anew. At no moment is there none. Raises as setting
+        and clearing do."""
+        made = self.set_breakpoint(wanted)
+        if made.id != id:
+            self.clear_breakpoint(id)
+        return made
 
     def clear_breakpoint(self, id: str) -> None:
         """Raises NotFound."""
         self._check_writable("break")
-        if not self._store.clear_breakpoint(id):
+        if not self._own.clear_breakpoint(id):
             raise NotFound(f"no breakpoint {id}", hint="tt-debug break STORE lists them")
 
     # --- recovery
@@ -152,10 +176,12 @@ class Operations:
         """The newest checkpoints of the thread's line that are what was written, from which it can be forked."""
         from tt_debug.engine.gate import intact  # 57 ms of pydantic, for a damaged line only
 
-        return intact(self._store, thread)
+        return intact(self._own, thread)
 
     def plans(self, threads: Sequence[str] = ()) -> tuple[RecoveryPlan, ...]:
         """What was found of runs that nobody works on, oldest first."""
+        if self._records.own is None:
+            return () if self._records.found is None else tuple(graph_recovery.plans(self._records.found, threads))
         return tuple(recovery.plans(self._store, self._store.time(), threads))
 
     def act(self, plan: RecoveryPlan, on_event: OnEvent) -> RunResult | None:
@@ -183,6 +209,10 @@ class Operations:
     def run_on(self, run: Run, on_event: OnEvent) -> RunResult:
         """Run a run that nobody works on, in a child process, to its end. Raises Conflict when somebody does."""
         self._check_writable("run")
+        if self._records.own is None:
+            from tt_debug.session.graph_recovery import run_on
+
+            return run_on(self._any_store, self._journal, self._store, run, self._graph, on_event)
         copied = copied_note(self._store)
         if copied is not None:
             raise Conflict(copied, hint="run or resume one of its threads yourself: that asks, and settles it")
@@ -284,7 +314,12 @@ def _among(run: Run, threads: Sequence[str]) -> bool:
 
 
 def needs_attention(store: Store) -> int:
-    """How many runs of the store crashed or are held, for a badge. 0 where it keeps none."""
-    if not isinstance(store, RunStore):
-        return 0
-    return sum(run.shown in (Status.CRASHED, Status.HELD) for run in known_runs(store))
+    """How many runs on the store's threads crashed or are held, for a badge. 0 where there were none."""
+    if isinstance(store, RunStore):
+        return _in_need(store)
+    with elsewhere(store) as records:
+        return 0 if records is None else _in_need(records)
+
+
+def _in_need(records: RunStore) -> int:
+    return sum(run.shown in (Status.CRASHED, Status.HELD) for run in known_runs(records))

@@ -228,7 +228,7 @@ THREAD_ACTIONS: Final[tuple[Action, ...]] = (
         "break.list",
         "Breakpoints…",
         ("B",),
-        "The breakpoints that count here, with their hits; choose one to take it away.",
+        "The breakpoints that count here, with their hits: change one or take it away; a new one with a condition.",
         ("thread",),
         cli="tt-debug break STORE",
     ),

@@ -79,7 +79,9 @@ class Dialog(ModalScreen[T | None]):
         self.query_one("#dialog").border_title = Content(safe_text(self._title))
         for number, choice in enumerate(self._choices):
             if choice.key:
-                self._bindings.bind(choice.key, f"choose({number})", choice.label, show=False)
+                # A text field would take such a key for its own: ^d deletes there.
+                first = choice.key.startswith("ctrl+")
+                self._bindings.bind(choice.key, f"choose({number})", choice.label, show=False, priority=first)
         self.query_one(self.first_focus()).focus()
 
     def on_resize(self, event: events.Resize) -> None:
