@@ -61,7 +61,7 @@ def killed(store: Path, graph: str, at: str) -> None:
         patch.setenv("TT_DEBUG_KILL_AT", at)
         with pytest.raises(ChildFailed, match="SIGKILL before the run ended") as caught:
             run(store, target(f"acting:{graph}"))
-    assert "resume goes on from there" in caught.value.hint
+    assert caught.value.hint.endswith(f"go on with: tt-debug resume STORE t --graph acting:{graph}")
 
 
 POINTS = [

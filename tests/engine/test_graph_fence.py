@@ -135,7 +135,7 @@ def test_a_run_whose_owner_was_killed_goes_on_at_once_and_finished_siblings_stay
         os.kill(newest().owner_pid or 0, signal.SIGKILL)
         until(lambda: gone(driver))
     assert isinstance(ended[0], ChildFailed)
-    assert "finished parallel tasks stay finished" in ended[0].hint
+    assert "what it has stored is kept, of parallel tasks too" in ended[0].hint
     again = run(store, target("acting:pair"))
     assert (again.end.status, again.nodes("step_started")) == ("done", ["slow"])
     assert sorted(stored_log(store), key=str) == ["in", "quick", "quiet", "slow"]

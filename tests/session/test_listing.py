@@ -12,7 +12,7 @@ import pytest
 
 from stores.conformance import TRIP
 from stores.errors import NotFound
-from stores.model import Page, Ref, ThreadInfo
+from stores.model import Page, Ref, StoreInfo, ThreadInfo
 from stores.protocol import Store
 from tests.builders import native_file
 from tt_debug.session.journal import Journal
@@ -22,6 +22,8 @@ from tt_debug.session.session import Session
 
 class Counted:
     """A store of nothing but names, which notes how many were asked for."""
+
+    info = StoreInfo("names", "names", "names", frozenset(), read_only=True)
 
     def __init__(self, count: int) -> None:
         self.names = [f"t{number}" for number in range(count)]

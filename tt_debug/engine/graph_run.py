@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from stores.errors import NotFound
 from stores.leases import LEASE_SECONDS
@@ -26,8 +25,7 @@ from tt_debug.engine.ownership import is_alive
 from tt_debug.engine.recover import stop
 from tt_debug.engine.worker import RunEnd
 from tt_debug.errors import ChildFailed
-
-GOES_ON: Final = "what it has stored is kept; resume goes on from there, and finished parallel tasks stay finished"
+from tt_debug.shell import argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,9 @@ class _Listener:
         """The error of a run that has not told its end."""
         last = self._told["died"]
         exit = ChildExit(last.get("code", end.code), end.last_words)
-        return died(exit, "before the run ended", GOES_ON if last.get("began", True) else "")
+        words = f"{argument(self._job.thread)} --graph {argument(self._job.target.graph)}"
+        hint = f"what it has stored is kept, of parallel tasks too; go on with: tt-debug resume STORE {words}"
+        return died(exit, "before the run ended", hint if last.get("began", True) else "")
 
 
 def run_graph(job: GraphJob, on_event: Callable[[Event], None]) -> GraphEnd:

@@ -18,6 +18,7 @@ from stores.runs import Definition, Run, RunStatus, StepRecord
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.listing import every_header
 from tt_debug.session.pacing import SlowNode, slow_nodes
+from tt_debug.session.run_records import Records
 from tt_debug.session.thread_view import ThreadView
 
 _Place = tuple[str, int]
@@ -65,9 +66,13 @@ class PlacedUse:
 class Executor:
     """The executor's records of one store."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store if isinstance(store, RunStore) else None
+    def __init__(self, store: Store, records: Records | None = None) -> None:
+        self._records = records or Records(store)
         self._known: dict[str, tuple[tuple[Run, ...], tuple[Attempt, ...]]] = {}
+
+    @property
+    def _store(self) -> RunStore | None:
+        return self._records.found
 
     def effects(self, thread: str | None = None) -> tuple[PlacedUse, ...]:
         """Every time that a run of the thread, or of all, came to an effect, in the order of the steps."""
@@ -115,7 +120,7 @@ class Executor:
 
     def completed(self, ref: Ref) -> Mapping[str, int] | None:
         """How often each node was completed on the line up to there, across forks; None where no run of ours says."""
-        return None if self._store is None else self._store.visits(ref)
+        return None if self._records.own is None else self._records.own.visits(ref)
 
     def slow_nodes(self) -> tuple[SlowNode, ...]:
         """Nodes that take more than five times the mean of the others: their parts should be kept by themselves."""
@@ -132,7 +137,7 @@ class Executor:
 
     def definition(self, view: ThreadView, ref: Ref) -> Definition | None:
         """The workflow that a checkpoint of the view is bound to; None where there is none."""
-        return None if self._store is None else definition_of(self._store, view, ref)
+        return None if self._records.own is None else definition_of(self._records.own, view, ref)
 
     def timed(self) -> Iterator[tuple[str, StepRecord, bool]]:
         """Every attempt at a node by the runs of the store: its thread, and whether its time is a person's."""

@@ -38,7 +38,7 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
 
     Pages grow, as a store may have to look at every thread to find where one begins.
     """
-    forks = {**_copies(store), **journal.forks()}
+    forks, ours = {**_copies(store), **journal.forks()}, owners.standings(store)
     after: str | None = None
     limit = PAGE
     while True:
@@ -48,6 +48,7 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         for info in page.items:
             base = info.forked_from or forks.get(info.thread)
             status = owners.status_now(store, info.thread, info.status)
+            status = owners.told(status, info.head and info.head.id, ours.get(info.thread))
             known = base == info.forked_from and status == info.status
             yield info if known else replace(info, forked_from=base, status=status)
         if page.next is None:
@@ -127,7 +128,8 @@ def every_header(store: Store, thread: str) -> list[Header]:
     """All namespaces, oldest first. Raises NotFound for a thread that is not there."""
     found = [header for page in _pages(store, thread) for header in page.items]
     found.reverse()
-    return [owners.header_now(store, header) for header in found]
+    ours = owners.standings(store)
+    return [owners.header_now(store, header, ours) for header in found]
 
 
 def newest_headers(store: Store, thread: str) -> Iterator[Header]:
@@ -156,7 +158,7 @@ def open_view(
 
     Raises NotFound."""
     family: list[Sequence[Header] | Strand] = []
-    copies = store.info.kind.startswith("langgraph")
+    copies, ours = store.info.kind.startswith("langgraph"), owners.standings(store)
 
     def view(*, complete: bool = False) -> ThreadView:
         with _uncollected():
@@ -171,7 +173,7 @@ def open_view(
         return on_page is None or on_page(Progress(count, view))
 
     def read_headers(refs: Sequence[Ref]) -> list[Header]:
-        return [owners.header_now(store, header) for header in _headers_at(store, refs)]
+        return [owners.header_now(store, header, ours) for header in _headers_at(store, refs)]
 
     def read(name: str) -> bool:
         if isinstance(store, TellsAddresses):
@@ -181,7 +183,7 @@ def open_view(
         headers: list[Header] = []
         family.append(headers)
         for page in _pages(store, name):
-            headers.extend(owners.header_now(store, header) for header in page.items)
+            headers.extend(owners.header_now(store, header, ours) for header in page.items)
             if page.next is not None and not goes_on():
                 return False
         return True

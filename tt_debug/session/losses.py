@@ -16,7 +16,7 @@ from tt_debug.text import counted, safe_text
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
 
-_UNDER_WAY: Final = frozenset({Status.WAITING, Status.FAILED, Status.UNFINISHED})
+_UNDER_WAY: Final = frozenset({Status.WAITING, Status.FAILED, Status.UNFINISHED, Status.CRASHED, Status.HELD})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from stores.errors import LeaseLost, NotFound
 from stores.model import Checkpoint, Header, Ref, Status
@@ -11,6 +13,8 @@ from stores.protocol import RunStore, Store
 from stores.runs import Run, RunStatus
 from tt_debug.engine import ownership, recover
 from tt_debug.session.run_records import elsewhere
+
+_OPEN: Final = frozenset({Status.UNFINISHED})
 
 
 def known_runs(store: RunStore, thread: str | None = None) -> tuple[Run, ...]:
@@ -31,9 +35,15 @@ def status_now(store: Store, thread: str, status: str) -> str:
     return Status.CRASHED if active is not None and active.status == RunStatus.CRASHED else status
 
 
-def header_now(store: Store, header: Header) -> Header:
-    """The header with that status."""
-    status = status_now(store, header.ref.thread, header.status)
+def header_now(store: Store, header: Header, ours: Mapping[str, Run] | None = None) -> Header:
+    """The header with that status; ``ours`` are the `standings` of the store, read anew where they are not given."""
+    if isinstance(store, RunStore):
+        status = status_now(store, header.ref.thread, header.status)
+    elif header.ref.ns or header.status not in _OPEN:
+        return header
+    else:
+        run = (standings(store) if ours is None else ours).get(header.ref.thread)
+        status = told(header.status, header.ref.id, run)
     return header if status == header.status else replace(header, status=status)
 
 
@@ -68,14 +78,11 @@ def standings(store: Store) -> dict[str, Run]:
 
 
 def told(status: str, head: str | None, run: Run | None) -> str:
-    """The status of a foreign thread with that head: what our own run tells, unless its application went on since.
+    """The status of a foreign thread whose head that is: what our own run tells, where it stands there still.
 
-    A run at work has a head of its own by now; one that crashed may have crashed before it had any."""
-    if run is None or status not in (Status.UNFINISHED, Status.FAILED):
-        return status
-    if run.status == RunStatus.RUNNING or head in (run.head and run.head.id, None):
-        return run.shown
-    return status
+    Its application may have gone on since, and then says itself how it stands."""
+    here = run is not None and run.head is not None and run.head.id == head
+    return run.shown if here and run is not None and status in _OPEN else status
 
 
 def stop(store: RunStore, thread: str, what: str, *, force: bool = False) -> None:

@@ -30,6 +30,7 @@ from tt_debug.session.operating import Operations
 from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.pruning import Pruning
 from tt_debug.session.records import form_of
+from tt_debug.session.run_records import Records
 from tt_debug.session.scanner import Scanner
 from tt_debug.session.tailing import Pulse
 from tt_debug.session.thread_view import ThreadView
@@ -44,11 +45,12 @@ class Session:
         self._store = store
         self._journal = journal
         self._code = code
-        self.operations = Operations(store, journal)
+        self._records = Records(store)
+        self.operations = Operations(store, journal, self._records, code.graph)
         """What an operator does: recovery, the inbox's cases, breakpoints, figures."""
         self._cache = CheckpointCache()
         self._definitions: dict[Ref, str] = {}
-        self.executor = Executor(store)
+        self.executor = Executor(store, self._records)
         """The records of our own executor: effects, and how a state came about."""
         self.headers_of: Callable[[str], list[Header]] = partial(listing.every_header, store)
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
@@ -87,6 +89,7 @@ class Session:
     def close(self) -> None:
         """Release the store; runs that were started go on."""
         self._store.close()
+        self._records.close()
 
     @property
     def info(self) -> StoreInfo:
