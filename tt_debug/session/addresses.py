@@ -21,6 +21,8 @@ from tt_debug.shell import argument
 STEP = re.compile(r"-?\d+")
 BACK = re.compile(r"~(\d+)")
 SHORTEST_PREFIX = 4
+TURN = re.compile(r"turn:(-?\d+)")
+"""``THREAD@turn:2``: the second human message; ``turn:-1`` the last one."""
 
 
 def split(store: Store, text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from stores.errors import NotFound, StoreError
 from stores.keeping import TellsNeeds, TellsProtected, TellsRoom
@@ -17,7 +17,9 @@ from stores.protocol import Store
 from tt_debug.pruning import FREE_TO_GO, Facts, Why, kept
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import every_header, every_thread
-from tt_debug.session.questions import OnProgress, Stopped
+
+if TYPE_CHECKING:
+    from tt_debug.session.questions import OnProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class Pruning:
             raise NotFound(f"no thread {thread!r} in {self._store.info.url}", hint="tt-debug threads lists them")
         for done, info in enumerate(wanted):
             if on_progress is not None and not on_progress(done, len(wanted)):
+                from tt_debug.session.questions import Stopped  # with blame and search, 10 ms
+
                 raise Stopped
             whole = Why.PROTECTED if info.thread in protected else _whole(info, policy)
             facts = Facts(frozenset(), whole, marks, bases, policy.newest, self._needed)

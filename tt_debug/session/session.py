@@ -19,7 +19,7 @@ from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
 from tt_debug.redaction import NOTHING, Redaction
-from tt_debug.session import addresses, asking, forking, listing, owners, running, turns
+from tt_debug.session import addresses, forking, listing, owners, running
 from tt_debug.session.cache import CheckpointCache
 from tt_debug.session.executor import Executor
 from tt_debug.session.exporting import lines_of
@@ -128,7 +128,9 @@ class Session:
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
         thread, selector = addresses.split(self._store, text)
-        if counted := turns.SELECTOR.fullmatch(selector):
+        if counted := addresses.TURN.fullmatch(selector):
+            from tt_debug.session import turns  # with questions of the whole history, 20 ms
+
             return turns.turn(self, thread, int(counted.group(1))).ref
         return addresses.select(self.open_thread(thread), selector, self.marks.named(thread))
 
@@ -207,12 +209,17 @@ class Session:
 
     def plan(self, request: RunRequest) -> RunPlan:
         """What would run, without running. Raises NotAHead, DefinitionChanged, WaitingForAnswer, UsageError."""
-        self._refuse_if_read_only(request.action)
-        return running.plan(self._store, self._journal, self._code, request)
+        if request.action != "replay":
+            self._refuse_if_read_only(request.action)
+        planned = running.plan(self._store, self._journal, self._code, request)
+        if not planned.from_record:  # what comes from the record is kept apart, and nothing of it in the store
+            self._refuse_if_read_only(request.action)
+        return planned
 
     def execute(self, plan: RunPlan, on_event: OnEvent) -> RunResult:
         """Run it in a child process and block until that ends; ``on_event`` is called on this thread."""
-        self._refuse_if_read_only(plan.request.action)
+        if not plan.from_record:
+            self._refuse_if_read_only(plan.request.action)
         return running.execute(self._store, self._journal, plan, on_event)
 
     def stop(self, thread: str, what: str) -> None:
@@ -226,6 +233,8 @@ class Session:
 
     def approvals(self, thread: str | None = None) -> tuple[Approval, ...]:
         """Open questions, oldest first."""
+        from tt_debug.session import asking  # with effects and retries, 20 ms
+
         return asking.approvals(self._store, self._journal, thread)
 
     def answer(
@@ -233,6 +242,8 @@ class Session:
     ) -> Header:
         """Record an answer once; running stays with resume. ``thread`` says whose, where copies ask the same."""
         self._refuse_if_read_only("answer")
+        from tt_debug.session import asking
+
         return asking.answer(self._store, self._journal, asking.Reply(approval_id, answer, by, reject, thread))
 
     # --- moving

@@ -5,11 +5,10 @@ Owns finding them along a line, newest first, no further than somebody reads on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from stores.errors import StoreError
 from stores.model import Header, Path, Ref, Value
@@ -20,9 +19,6 @@ from tt_debug.shell import argument
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
-
-SELECTOR: Final = re.compile(r"turn:(-?\d+)")
-"""``THREAD@turn:2``: the second human message; ``turn:-1`` the last one."""
 
 
 @dataclass(frozen=True, slots=True)
