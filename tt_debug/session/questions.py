@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Corrupt, StoreError
@@ -169,7 +168,8 @@ def grep(
             else:
                 continue
             yield from _unsearched(ref, state, closed)
-            for found in search.within(ref, place.parents.get(ref), texts):
+            texts = [each for each in texts if search.find(each.text) >= 0]
+            for found in search.within(ref, place.view.parent(ref), texts) if texts else ():
                 header = place.view.headers[ref]
                 yield replace(found, step=header.step, nodes=header.nodes)
 
@@ -184,7 +184,7 @@ def _unsearched(ref: Ref, state: Mapping[str, Value], closed: set[tuple[str, str
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """Checkpoints to be asked, of one graph, parents first."""
 
@@ -195,11 +195,6 @@ class Place:
     def headers(self) -> Sequence[Header]:
         """Of all of them, read now."""
         return [self.view.headers[ref] for ref in self.refs]
-
-    @cached_property
-    def parents(self) -> Mapping[Ref, Ref]:
-        """What each of them goes on from; looked up only when something was found."""
-        return {child: ref for ref in self.refs for child in self.view.children(ref)}
 
 
 def places(session: Session, scope: Scope) -> Iterator[Place]:

@@ -137,6 +137,10 @@ class ThreadView:
                 found.setdefault(parent, []).append(at)
         return found
 
+    def parent(self, ref: Ref) -> Ref | None:
+        """What a checkpoint of this family goes on from, whether or not that is here."""
+        return self._family.parent(self._family.places[ref])
+
     def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Oldest first; empty for an address that is not here."""
         at = self._family.places.get(ref, -1)

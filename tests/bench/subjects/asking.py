@@ -3,10 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from tests.bench.harness import Case
+from tests.bench import data
+from tests.bench.harness import Case, Work
+
+_WORKS: Final = "tests.bench.works.asking"
+_MOST: Final = 100_000
 
 
 def cases(size: int) -> Iterator[Case]:
-    """None yet."""
-    yield from ()
+    """Of a thread of 2 kB states, in messages of LangChain's and a few plain values."""
+    count = min(size, _MOST)
+    where = {"path": str(data.linear(count)), "thread": "agent"}
+    unpacked = Work(f"{_WORKS}:find_floor", where)
+    yield Case(
+        "find",
+        f"find a number in {count:,} checkpoints / SqliteSaver.list and a look / unpackb of each row",
+        Work(f"{_WORKS}:find_ours", {**where, "expression": "count == `777`"}),
+        Work(f"{_WORKS}:find_peer", {**where, "key": "count"}),
+        unpacked,
+        {"ours/floor": 2, "peer/ours": 5},
+        rounds=3,
+    )
+    yield Case(
+        "find-messages",
+        f"find a text in the messages of {count:,} checkpoints / unpackb of each row",
+        Work(f"{_WORKS}:find_ours", {**where, "expression": "messages[-1].content == 'nothing'"}),
+        None,
+        unpacked,
+        rounds=3,
+    )
+    yield Case(
+        "grep",
+        f"grep a text that is nowhere in {count:,} checkpoints / bytes in row",
+        Work(f"{_WORKS}:grep_ours", {**where, "text": "nowhere at all"}),
+        None,
+        Work(f"{_WORKS}:grep_floor", {**where, "text": "nowhere at all"}),
+        {"ours/floor": 1.2, "peak": 64},
+        rounds=5,
+    )
+    yield Case(
+        "grep-first",
+        f"the first hit of a text in {count:,} checkpoints",
+        Work(f"{_WORKS}:grep_ours", {**where, "text": "topic 3", "first": True}),
+        rounds=9,
+    )
+    yield Case(
+        "history",
+        f"history of a path in {count:,} checkpoints that none has / unpackb of each row",
+        Work(f"{_WORKS}:history_ours", {**where, "key": "nothing"}),
+        None,
+        unpacked,
+        {"ours/floor": 2},
+        rounds=3,
+    )
