@@ -1,6 +1,6 @@
 """The terminal interface as an application: which screens are open on which stores, and how it starts and ends.
 
-Owns the loader, the theme and the tour; what a screen shows is the screen's, what can be done is the action table's.
+Owns the loader and what is shown first; what a screen shows is the screen's, what can be done is the action table's.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
+from tt_debug.tui.advice import Advice
 from tt_debug.tui.glyphs import Glyphs, choose
 from tt_debug.tui.keymap import bound
 from tt_debug.tui.listings import Listing
 from tt_debug.tui.loader import Loader
+from tt_debug.tui.memory import Memory
 from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
 from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
-from tt_debug.tui.tour import Tour
-from tt_debug.tui.undoing import Undoing
 
 if TYPE_CHECKING:
     from stores.model import Ref
@@ -52,7 +52,7 @@ class Done:
     made: tuple[OpenStore, Ref] | None = None
 
 
-class TtDebugApp(Undoing):
+class TtDebugApp(Advice):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"
@@ -70,6 +70,7 @@ class TtDebugApp(Undoing):
         ascii_only: bool | None = None,
         tour: bool = False,
         preferences: Preferences | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.preferences = preferences or Preferences()
         self.revealed = False
@@ -78,13 +79,12 @@ class TtDebugApp(Undoing):
             # Textual takes an empty NO_COLOR for a wish, the convention does not.
             os.environ.pop("NO_COLOR", None)
         # Without native colours Textual would only turn grey, in 24-bit codes.
-        super().__init__(tuple(stores), ansi_color=True if self._colourless else None)
+        super().__init__(tuple(stores), ansi_color=True if self._colourless else None, tour=tour, memory=memory)
         self.opening = opening or Opening(read_only)
         self.read_only = read_only
         self.glyphs: Glyphs = choose(ascii_only)
         self._plain_signs = (PlainSigns(),) if self.glyphs.ascii else ()
         self.loader = Loader(self, self._interrupt)
-        self.tour: Tour | None = Tour() if tour else None
         self.done: list[Done] = []
         self.pinned: tuple[OpenStore, Ref] | None = None
         """The checkpoint that others are compared with, on every Thread screen of its store."""
@@ -109,6 +109,8 @@ class TtDebugApp(Undoing):
         """Theme for this terminal, then Home, or the choice of a store."""
         if self._colourless:
             self.theme = "ansi-dark"
+        else:
+            self.take_theme()
         if self.actions != ACTIONS:
             self.set_keymap(bound(self.actions))
         self.set_class(self.glyphs.ascii, "-ascii")
@@ -250,23 +252,6 @@ class TtDebugApp(Undoing):
         event.stop()
         event.prevent_default()
 
-    # --- tour
-
-    def tour_saw(self, event: str) -> None:
-        """Tell the tour what happened: an action id, "step 15", "forked", "ran"."""
-        if self.tour is not None:
-            self.tour = self.tour.after(event)
-            self._show_tip()
-
-    def take_tour(self, tour: Tour | None) -> None:
-        """From the beginning, or none any more."""
-        self.tour = tour
-        self._show_tip()
-
-    def _show_tip(self) -> None:
-        for screen in self._own_screens():
-            screen.show_tip()
-
 
 def run_app(
     store: str | Sequence[str] | None,
@@ -286,7 +271,13 @@ def run_app(
     opening = Opening(read_only, graph, workflow)
     opened = opening.open_all((store,) if isinstance(store, str) else tuple(store or ()))
     app = TtDebugApp(
-        opened, opening=opening, read_only=read_only, ascii_only=ascii_only, tour=tour, preferences=preferences
+        opened,
+        opening=opening,
+        read_only=read_only,
+        ascii_only=ascii_only,
+        tour=tour,
+        preferences=preferences,
+        memory=Memory.kept(),
     )
     code = app.run()
     # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the

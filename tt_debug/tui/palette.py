@@ -19,6 +19,7 @@ from textual.widgets import Input
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import Safety, for_screen, shown_key
 from tt_debug.tui.screens.going import Shows
+from tt_debug.tui.tour import Tour
 
 if TYPE_CHECKING:
     from stores.model import Ref
@@ -181,7 +182,12 @@ def actions(app: TtDebugApp, screen: object) -> Iterator[Entry]:
                 yield Entry(
                     app.glyphs.words(action.title), partial(perform, action.id), f"{action.help}  {keys}{wears}"
                 )
-    yield Entry("Theme", app.action_change_theme, "Choose the colours.")
+    yield Entry("Theme", app.action_change_theme, "Choose the colours; the choice is kept.")
+    yield Entry("Take the tour", partial(app.take_tour, Tour()), "The demo's thread in six steps, from the beginning.")
+    if app.tip_for_home():
+        yield Entry("Tips off", partial(app.show_tips, False), "No tips on Home any more.")
+    else:
+        yield Entry("Tips on", partial(app.show_tips, True), "A tip on Home, each time another one.")
 
 
 def threads(app: TtDebugApp, query: str) -> Iterator[Entry]:

@@ -30,8 +30,8 @@ def mark_of(info: StoreInfo) -> Mark:
         return None
     try:
         found = Path(info.path).stat()
-    except OSError:
-        return None  # gone for now, or for good: what is out of reach is told elsewhere
+    except (OSError, ValueError):
+        return None  # gone, or no name that a file could have: what is out of reach is told elsewhere
     return found.st_dev, found.st_ino
 
 

@@ -38,6 +38,11 @@ STEPS: Final = (
 )
 
 
+def with_keys(text: str, key_of: Callable[[str], str]) -> str:
+    """A text in which ``{id}`` stands for an action's key."""
+    return re.sub(r"\{([a-z_.]+)\}", lambda found: key_of(found[1]), text)
+
+
 @dataclass(frozen=True, slots=True)
 class Tour:
     """``at`` counts from 0; -1 before a thread is open."""
@@ -48,7 +53,7 @@ class Tour:
         """What to show in the place of the tip. ``key_of`` gives the key of an action's id."""
         if self.at < 0:
             return "Tour: put the cursor on trip-planner and press Enter  ·  Esc ends the tour"
-        text = re.sub(r"\{([a-z_.]+)\}", lambda found: key_of(found[1]), STEPS[self.at].text)
+        text = with_keys(STEPS[self.at].text, key_of)
         return f"{self.at + 1}/{len(STEPS)}  {text}  ·  Esc ends"
 
     def after(self, event: str) -> Tour | None:

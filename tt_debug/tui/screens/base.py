@@ -29,6 +29,8 @@ MIN_WIDTH = 60
 MIN_HEIGHT = 12
 NARROW = 100
 """Cells below which there is one column, and borders are rules."""
+ROOMY = 30
+"""Rows from which on one is spared for a tip."""
 ULTRA = 160
 """Cells from which on there are three columns."""
 
@@ -40,6 +42,9 @@ class BaseScreen(StoreTrouble):
     WHERE: ClassVar[str] = "everywhere"
     PANES: ClassVar[tuple[str, ...]] = ()
     """Selectors of the panels that 1, 2, … go to."""
+
+    GIVES_TIPS: ClassVar[bool] = False
+    """Whether a tip stands above its keys."""
 
     after_reading: str = ""
     """An action to perform once the screen has read what it shows; see `perform_after_reading`."""
@@ -160,9 +165,10 @@ class BaseScreen(StoreTrouble):
         """The app has read the threads of a store again; screens that show some of it override this."""
 
     def show_tip(self) -> None:
-        """The tour's line, or none."""
-        tour = self.tt.tour
-        self.query_one(Tip).show(tour.line(self.tt.key_of) if tour is not None else "")
+        """The tour's line; without one a tip, where the screen gives tips and has room."""
+        tour, room = self.tt.tour, self.size
+        tips = self.GIVES_TIPS and room.width >= NARROW and room.height >= ROOMY
+        self.query_one(Tip).show(tour.line(self.tt.key_of) if tour is not None else self.tt.tip_for_home() * tips)
 
     # --- events
 
@@ -191,11 +197,14 @@ class BaseScreen(StoreTrouble):
     def on_screen_resume(self) -> None:
         """What may be done can have changed meanwhile."""
         self.refresh_keys()
+        if self.GIVES_TIPS:
+            self.tt.next_tip()
 
     def on_resize(self, event: events.Resize) -> None:
         """Below the least size one sentence stands instead of the screen."""
         small = event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT
         self.set_class(small, "-too-small")
+        self.show_tip()
         if not small:
             self.call_after_refresh(self._focus_again)
         if small:

@@ -72,6 +72,7 @@ class HomeScreen(ImportingThreads, AskingFrom):
     """Threads left, the preview right or below."""
 
     WHERE = "home"
+    GIVES_TIPS = True
     PANES = ("#threads", "#messages", "#forks", "#details")
     BINDINGS = bindings("home")
 

@@ -28,7 +28,6 @@ from tt_debug.tui.messages import Failed
 from tt_debug.tui.opening import OpenStore, only_graph
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.screens.base import BaseScreen
-from tt_debug.tui.tour import Tour
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title
@@ -136,7 +135,7 @@ class StoresScreen(BaseScreen):
         self.tt.read_bookmarks()
         self.query_one("#choices").border_subtitle = ""
         if event.demo:
-            self.tt.take_tour(Tour())
+            self.tt.start_tour()
         self.app.push_screen(HomeScreen())
 
     def show_failure(self, event: Failed) -> None:
