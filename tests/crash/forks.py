@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import stores.points
 from stores.ids import new_id
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore, create_native
@@ -41,6 +42,7 @@ def begun(work: Callable[[], Any], env: Mapping[str, str]) -> int:
         signal.alarm(300)  # a copy that hangs ends by itself, and its test fails
         try:
             os.environ.update(env)
+            stores.points._IS_WATCHED = True  # asked once, as a process starts; this one started long ago
             with open(os.devnull, "w") as nowhere:
                 sys.stdout = sys.stderr = nowhere
                 work()

@@ -46,13 +46,14 @@ class Crash(BaseException):
 @contextmanager
 def passing(hook: Callable[[str], None]) -> Iterator[None]:
     """Call the hook at every write point in the block."""
-    note = stores.points._note
+    note, watched = stores.points._note, stores.points._IS_WATCHED
     os.environ["TT_DEBUG_POINTS"] = "told to the machine"
+    stores.points._IS_WATCHED = True
     stores.points._note = lambda listing, name: (hook(name), 0)[1]
     try:
         yield
     finally:
-        stores.points._note = note
+        stores.points._note, stores.points._IS_WATCHED = note, watched
         del os.environ["TT_DEBUG_POINTS"]
 
 
