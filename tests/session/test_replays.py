@@ -13,6 +13,7 @@ import pytest
 from stores import create_native
 from stores.conformance import folder_as_it_is
 from stores.effects import EffectUse
+from stores.errors import ReadOnly
 from stores.model import Change
 from tt_debug.engine.events import Event
 from tt_debug.errors import UsageError
@@ -113,6 +114,16 @@ def test_from_the_record_nothing_is_called_and_nothing_changes(session: Session,
     assert [entry for entry in folder_as_it_is(folder(session)) if "pycache" not in str(entry)] == [
         entry for entry in before if "pycache" not in str(entry)
     ]
+
+
+@pytest.mark.parametrize("mode", ["recorded", "verify"])
+def test_a_store_that_is_open_for_reading_only_can_be_replayed_from_the_record(session: Session, mode: Any) -> None:
+    looking = Session.open(session.info.url, read_only=True)
+    result, events = run(looking, RunRequest("replay", looking.resolve("t@-1"), mode=mode))
+    assert (result.status, nodes_of(events)) == ("done", ["look", "parts", "say", "send"])
+    with pytest.raises(ReadOnly, match="replay writes"):
+        looking.plan(RunRequest("replay", looking.resolve("t@-1"), mode="live"))
+    looking.close()
 
 
 def test_the_states_of_a_recorded_replay_are_kept_apart(session: Session, tmp_path: Path) -> None:

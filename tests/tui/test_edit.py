@@ -17,6 +17,7 @@ from tests.tui.conftest import unsafe_characters, wait_for
 from tests.tui.thread_app import Opened, thread_screen
 from tests.tui.thread_fakes import TripSession, message
 from tt_debug.errors import UsageError
+from tt_debug.session.executor import PlacedUse
 from tt_debug.tui.dialogs.edit import EditDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import as_text, read_text
@@ -165,6 +166,21 @@ async def test_tab_goes_from_the_text_to_the_name() -> None:
         many = dialog.query_one(ChangesView)
         many.show(tuple(Change("add", ("plan", number), new=number) for number in range(5)))
         assert many.can_focus, "more than fits can be scrolled"
+
+
+async def test_a_fork_may_have_effects_of_its_own_where_the_line_has_some_on_record() -> None:
+    async with thread_screen(size=(120, 40)) as it:
+        dialog = await edit_status(it)
+        assert not dialog.query_one("#fresh").display
+        await it.pilot.press("escape")
+        it.session.uses = (PlacedUse("trip-planner", 1, None),)  # type: ignore[arg-type]
+        dialog = await edit_status(it)
+        await wait_for(it.pilot, lambda: dialog.query_one("#fresh").display)
+        dialog.query_one("#fresh", Checkbox).value = True
+        dialog.query_one("#draft", TextArea).text = '"draft"'
+        await it.pilot.press("ctrl+s")
+        await wait_for(it.pilot, lambda: it.session.forks)
+        assert it.session.fresh_forks == ["trip-planner-fork-1"]
 
 
 async def test_a_fork_is_written_once_and_the_cursor_stands_on_it_with_the_old_line_in_view() -> None:

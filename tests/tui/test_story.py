@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from tests.tui.conftest import screen_text, unsafe_characters, wait_for
 from tests.tui.thread_app import thread_screen
 from tt_debug.demo import prepare
+from tt_debug.session.executor import Duplicate
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
@@ -68,6 +69,18 @@ async def test_the_effects_of_a_line_and_how_it_came_about(tmp_path: Path, size:
             "write_summary",
         ]
         assert [line.split()[:2] for line in told if not line[:4].strip()][-1] == ["llm", "called"]
+
+
+async def test_what_may_have_been_done_twice_stands_above_the_effects() -> None:
+    async with thread_screen(size=(120, 40)) as it:
+        twice = Duplicate(
+            "trip-planner", "agent", 1, ("1 abandoned", "2 completed"), None, None, "run again without a key"
+        )
+        it.session.done_twice = (twice,)
+        await it.press("8")
+        await wait_for(it.pilot, lambda: "may have been done twice" in it.text)
+        first = text_of(it.screen.views.effects.piece_line(0, 200))
+        assert first == "! agent  may have been done twice: run again without a key  (1 abandoned, 2 completed)"
 
 
 async def test_enter_opens_all_of_an_effect_and_goes_to_a_checkpoint_of_the_log(tmp_path: Path) -> None:

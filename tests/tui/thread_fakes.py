@@ -35,7 +35,7 @@ from stores.supervision import Breakpoint
 from tests.tui.fakes import FakeMarks, FakeWatches
 from tt_debug.engine.events import Event
 from tt_debug.errors import NotAHead, RefNotFound, WaitingForAnswer
-from tt_debug.session.executor import Chapter
+from tt_debug.session.executor import Chapter, Duplicate, PlacedUse
 from tt_debug.session.plans import RunPlan, RunRequest, RunResult
 from tt_debug.session.scanner import Scanner
 from tt_debug.session.thread_view import ThreadView
@@ -69,6 +69,9 @@ class TripSession:
         self.gate: threading.Event | None = None
         self.adopted: object = None
         self.executor = self
+        self.uses: tuple[PlacedUse, ...] = ()
+        self.done_twice: tuple[Duplicate, ...] = ()
+        self.fresh_forks: list[str | None] = []
         self.operations = self
         self.breaks: list[Breakpoint] = []
         self.marks = FakeMarks()
@@ -221,6 +224,12 @@ class TripSession:
     def completed(self, ref: Ref) -> Mapping[str, int] | None:
         return None
 
+    def effects(self, thread: str | None = None) -> tuple[PlacedUse, ...]:
+        return self.uses
+
+    def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
+        return self.done_twice
+
     def story(self, line: Sequence[Header]) -> tuple[Chapter, ...]:
         return tuple(Chapter(header) for header in line)
 
@@ -245,8 +254,10 @@ class TripSession:
         *,
         keep_results: bool = False,
         adopt: object = None,
+        fresh_effects: bool = False,
     ) -> Header:
         self._refuse()
+        self.fresh_forks += [thread] if fresh_effects else []
         name = thread or self.free_name(ref.thread)
         self.forks.append((ref, name, tuple(changes)))
         self.adopted = adopt

@@ -292,7 +292,7 @@ def replay(front: Front, options: ReplayOptions) -> ExitCode:
         raise UsageError("--step and --until exclude each other")
     if options.mode in ("recorded", "verify") and (options.to or options.until or options.step or options.allow):
         raise UsageError("--to, --until, --step and --allow belong to --mode live")
-    with front.writing(options.wanted()) as session:
+    with front.session(options.wanted()) as session:  # a live one is refused by it under --read-only
         request = RunRequest(
             "replay",
             ref=session.resolve(options.ref),

@@ -61,7 +61,7 @@ class EditOutcome:
 
     An empty ``thread`` is a free name. ``adopt`` is the definition a fork is bound to instead of its base's.
     ``keep_results`` takes along what the step under way has done. With ``as_node`` the graph makes the edit, of values
-    that are replaced or go ``by_reducer``.
+    that are replaced or go ``by_reducer``. ``fresh_effects``: a fork is given no effect on record.
     """
 
     action: str
@@ -71,6 +71,7 @@ class EditOutcome:
     keep_results: bool = False
     as_node: str = ""
     by_reducer: bool = False
+    fresh_effects: bool = False
 
     @property
     def in_place(self) -> bool:

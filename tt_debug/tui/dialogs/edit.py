@@ -54,6 +54,14 @@ class LossesFound(Message):
         self.lines = lines
 
 
+class EffectsFound(Message):
+    """Whether the line that a fork leaves has effects on record."""
+
+    def __init__(self, found: bool) -> None:
+        super().__init__()
+        self.found = found
+
+
 class NameFound(Message):
     """A free name."""
 
@@ -89,7 +97,14 @@ class InPlace(Checkbox):
 class EditDialog(Dialog[EditOutcome]):
     """The form. A button waits for the check of what stands there, and closes the form only when that holds."""
 
-    def __init__(self, target: EditTarget, check: Check, suggest: Suggest, lost: Lost = tuple) -> None:
+    def __init__(
+        self,
+        target: EditTarget,
+        check: Check,
+        suggest: Suggest,
+        lost: Lost = tuple,
+        has_effects: Callable[[], bool] = bool,
+    ) -> None:
         choices = (
             Choice("Create fork", EditOutcome("fork"), "ctrl+s", "primary"),
             Choice("Fork and run…", EditOutcome("run"), "ctrl+r", "warning"),
@@ -101,6 +116,7 @@ class EditDialog(Dialog[EditOutcome]):
         self._check = check
         self._suggest = suggest
         self._lost = lost
+        self._has_effects = has_effects
         self._draft = target.draft() if target.values else Draft("")
         self._text = target.text if target.text is not None else self._draft.text
         self._rest: Timer | None = None
@@ -129,6 +145,9 @@ class EditDialog(Dialog[EditOutcome]):
         with Horizontal(id="fork-line"):
             yield Static("New thread  ", id="fork-label", markup=False)
             yield Input(placeholder="looking for a free name…", id="fork-name", compact=True)
+        yield InPlace(
+            "with effects of its own: none on record is given, everything is called", id="fresh", compact=True
+        )
         yield InPlace("in this thread instead of a fork", id="in-place", compact=True)
         yield Static("", id="in-place-note", markup=False)
         yield Static("", id="lost", markup=False)
@@ -153,6 +172,8 @@ class EditDialog(Dialog[EditOutcome]):
         self.query_one("#in-place").display = self._target.values and self._target.is_head
         self._show_in_place(False)
         self.query_one("#lost").display = self.query_one("#keep").display = False
+        self.query_one("#fresh").display = False
+        self.tt.loader.call(self, "effects", self._has_effects, EffectsFound)
         for name in ("#by-reducer", "#node-note"):
             self.query(name).set(display=False)
         if self._target.values:
@@ -176,6 +197,10 @@ class EditDialog(Dialog[EditOutcome]):
         if not name.value:
             # A thread's name may hold anything; a new one is what can be read here.
             name.value = safe_text(event.name)
+
+    @on(EffectsFound)
+    def _effects_found(self, event: EffectsFound) -> None:
+        self.query_one("#fresh").display = event.found
 
     @on(LossesFound)
     def _losses_found(self, event: LossesFound) -> None:
@@ -247,7 +272,8 @@ class EditDialog(Dialog[EditOutcome]):
         action = pressed.action if event.name is not None else "edit" if pressed.action == "fork" else "edit-run"
         keeps = self.query_one("#keep", Checkbox).value and not node
         by_reducer = any(box.value for box in self.query("#by-reducer").results(Checkbox))
-        outcome = EditOutcome(action, event.name or "", event.changes, None, keeps, node, by_reducer)
+        fresh = event.name is not None and self.query_one("#fresh", Checkbox).value
+        outcome = EditOutcome(action, event.name or "", event.changes, None, keeps, node, by_reducer, fresh)
         self.dismiss(outcome)
 
     def _show_changes(self, changes: Diff) -> None:
@@ -289,6 +315,7 @@ class EditDialog(Dialog[EditOutcome]):
     def _show_in_place(self, in_place: bool) -> None:
         thread = safe_text(self._target.ref.thread)
         self.query_one("#fork-line").display = not in_place
+        self.query_one("#fresh").disabled = in_place
         note = (
             f"{thread} gets one more checkpoint, and it becomes the head its application goes on from."
             if in_place

@@ -13,7 +13,7 @@ from typing import Final
 from stores.effects import EffectStatus, EffectUse
 from stores.model import Header, Ref, Status, Value
 from tt_debug.redaction import Redaction
-from tt_debug.session.executor import Attempt, Chapter
+from tt_debug.session.executor import Attempt, Chapter, Duplicate
 from tt_debug.text import human_duration, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import flat
@@ -91,6 +91,21 @@ def effect_rows(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[Stor
             use=use,
         )
         for step, use in uses
+    ]
+
+
+def duplicate_rows(found: Sequence[Duplicate]) -> list[StoryRow]:
+    """What the thread may have done twice, a line each: the node, its attempts, and what is missing."""
+    return [
+        StoryRow(
+            (
+                Piece("! ", "warning"),
+                Piece(safe_text(f"{each.effect} in {each.node}" if each.effect else each.node), "strong"),
+                Piece(f"  may have been done twice: {safe_text(each.why)}", "warning"),
+                Piece(f"  ({', '.join(each.attempts)})", "muted"),
+            )
+        )
+        for each in found
     ]
 
 

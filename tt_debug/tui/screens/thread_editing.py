@@ -121,7 +121,8 @@ class ThreadEditing(ThreadUpdating):
                 return
             suggest = partial(self.session.free_name, target.ref.thread)
             lost = partial(left_behind, self.session, target.ref)
-            form = EditDialog(target, partial(check, self.session, target.ref), suggest, lost)
+            effects = partial(has_effects, self.session, target.ref)
+            form = EditDialog(target, partial(check, self.session, target.ref), suggest, lost, effects)
         except UsageError as error:
             self.say(f"{error}; {error.hint}", severity="warning")
             return
@@ -288,7 +289,15 @@ def store(session: Session, base: Ref, outcome: EditOutcome) -> Header:
     if outcome.in_place:
         return session.edit(base, outcome.changes)
     keeps = outcome.keep_results and bool(outcome.changes)
-    return session.fork(base, outcome.thread or None, outcome.changes, keep_results=keeps, adopt=outcome.adopt)
+    return session.fork(
+        base, outcome.thread or None, outcome.changes,
+        keep_results=keeps, adopt=outcome.adopt, fresh_effects=outcome.fresh_effects,
+    )  # fmt: skip
+
+
+def has_effects(session: Session, ref: Ref) -> bool:
+    """Whether runs on the checkpoint's thread have effects on record, which a fork is given."""
+    return bool(session.executor.effects(ref.thread))
 
 
 def left_behind(session: Session, ref: Ref) -> tuple[str, ...]:
@@ -305,6 +314,7 @@ def fork_command(store_word: str, base: Ref, outcome: EditOutcome) -> str:
     if outcome.in_place:
         return f"tt-debug edit {store_word} {ref}{sets}"
     sets += " --keep-results" if outcome.keep_results else ""
+    sets += " --fresh-effects" if outcome.fresh_effects else ""
     name = f" --to {shlex.quote(outcome.thread)}" if outcome.thread else ""
     adopt = f" --adopt {shlex.quote(str(outcome.adopt))}" if outcome.adopt is not None else ""
     return f"tt-debug fork {store_word} {ref}{name}{sets}{adopt}"

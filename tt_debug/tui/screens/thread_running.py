@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from stores.effects import OnConflict
 from stores.errors import Conflict, StoreError
-from stores.model import Ref, Status
+from stores.model import Capability, Ref, Status
 from tt_debug.engine.events import Event
 from tt_debug.errors import DebuggerError, DefinitionChanged, GraphChanged, NotAHead, Untrusted, WaitingForAnswer
 from tt_debug.session.hiding import hidden_event
@@ -96,6 +96,8 @@ class ThreadRunning(ThreadEditing):
         if self.running and action.id in STARTS:
             pause, cancel = self.tt.key_of("run.pause"), self.tt.key_of("run.cancel")
             return f"a run is active here: {pause} pauses it after the current step, {cancel} cancels it"
+        if action.id == "run.replay" and self.tt.read_only and Capability.RUNS in self.session.info.capabilities:
+            return None  # from the record nothing is written to the store; a live one is refused by its plan
         return super().refusal(action)
 
     def act_run_continue(self) -> None:
@@ -133,7 +135,7 @@ class ThreadRunning(ThreadEditing):
 
         verb = "Run one step" if plan.request.single_step else "Run"
         asks = bool(plan.differing) and plan.request.action == "resume" and plan.request.on_conflict is None
-        others = OTHER_REPLAYS if plan.request.mode == "recorded" else ()
+        others = OTHER_REPLAYS[: 1 if self.tt.read_only else None] if plan.request.mode == "recorded" else ()
         dialog = ConfirmDialog(plan.title, plan.lines()[1:], verb, asks_on_conflict=asks, others=others)
         self.app.push_screen(dialog, decided)
 

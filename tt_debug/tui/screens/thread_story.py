@@ -11,8 +11,8 @@ from textual import on
 from textual.message import Message
 
 from stores.model import Ref
-from tt_debug.session.executor import Chapter
-from tt_debug.tui.rows.story import effect_rows, effect_text, hidden_story, log_rows
+from tt_debug.session.executor import Chapter, Duplicate
+from tt_debug.tui.rows.story import duplicate_rows, effect_rows, effect_text, hidden_story, log_rows
 from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread_parts import DetailsRead
 from tt_debug.tui.screens.thread_turns import ThreadTurns
@@ -25,10 +25,11 @@ STORY_TABS = frozenset({"effects", "log"})
 class StoryRead(Message):
     """How ``ref`` came about."""
 
-    def __init__(self, ref: Ref, story: tuple[Chapter, ...]) -> None:
+    def __init__(self, ref: Ref, found: tuple[tuple[Chapter, ...], tuple[Duplicate, ...]]) -> None:
+        """``found``: the story, and what the thread may have done twice."""
         super().__init__()
         self.ref = ref
-        self.story = story
+        self.story, self.duplicates = found
 
 
 class ThreadStory(ThreadTurns):
@@ -52,9 +53,12 @@ class ThreadStory(ThreadTurns):
         ref, view = self.selected, self.view
         if ref is None or view is None or ref not in view.headers or ref == self._told:
             return
-        story = self.session.executor.story
+        executor, thread = self.session.executor, self.thread
         self.tt.loader.call(
-            self, "story", lambda: story([view.headers[each] for each in view.line(ref)]), partial(StoryRead, ref)
+            self,
+            "story",
+            lambda: (executor.story([view.headers[each] for each in view.line(ref)]), executor.duplicates(thread)),
+            partial(StoryRead, ref),
         )
 
     @on(StoryRead)
@@ -64,7 +68,7 @@ class ThreadStory(ThreadTurns):
         self._told = event.ref
         story = hidden_story(event.story, self.tt.redaction)
         self.views.log.show(log_rows(story, self.tt.glyphs))
-        self.views.effects.show(effect_rows(story, self.tt.glyphs))
+        self.views.effects.show([*duplicate_rows(event.duplicates), *effect_rows(story, self.tt.glyphs)])
 
     @on(RowView.Opened, "#effects")
     @on(RowView.Opened, "#log")
