@@ -17,10 +17,12 @@ from stores.paths import format_path
 
 # Everything orjson would convert by itself is passed to `default`, which is absent: it raises.
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-# orjson reads an integer past 64 bits as a float; such a text goes to the slower reader that keeps it.
-_LONG_NUMBER: Final = b"0" * 19
-# Looked for with every digit made a 0 and all else a blank: twenty times as fast as a regular expression.
-_DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+# orjson reads an integer past 64 bits as a float; such a text goes to the slower reader that keeps it. It is looked for
+# with every digit made a 0 and what can stand before a number a comma: twenty times as fast as a regular expression.
+_LONG_NUMBER: Final = b"," + b"0" * 19
+_SIGNS: Final = bytes(
+    ord("0") if byte in b"0123456789" else ord(",") if byte in b",:[- \t\r\n" else ord("x") for byte in range(256)
+)
 MAX_DEPTH: Final = 254
 """How deep a value may be nested: orjson's own limit when it writes."""
 
@@ -53,7 +55,7 @@ def loads(text: bytes | str) -> Value:
     """The value of a JSON text, integers exact. Raises Corrupt for a text that is not JSON."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
-        if _LONG_NUMBER in raw.translate(_DIGITS):
+        if _LONG_NUMBER in b"," + raw.translate(_SIGNS):
             return json.loads(raw, parse_constant=_no_constant)
         return orjson.loads(raw)
     except (ValueError, RecursionError) as error:

@@ -40,6 +40,7 @@ from stores.native.rows import (
     run_statuses,
     state_at,
 )
+from stores.native.scanning import NativeScanning
 from stores.native.supervision import NativeSupervision
 from stores.native.tasks import tasks_at
 from stores.rereading import rereading
@@ -76,7 +77,7 @@ WHERE c.thread_id = ? AND c.seq < ? ORDER BY c.seq DESC LIMIT ?
 _PAST_THE_LAST: Final = 2**63 - 1
 
 
-class NativeHistory(NativePast, NativeSupervision):
+class NativeHistory(NativePast, NativeSupervision, NativeScanning):
     """Listing, loading, appending and forking, wherever the tables lie."""
 
     @rereading

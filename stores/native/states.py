@@ -61,7 +61,7 @@ class States:
             return state
         held = self._of(text)
         if held is None:
-            reading = Reading(self._of, lambda names: texts_of(db, names), self._shown)
+            reading = Reading(self._of_these, lambda names: texts_of(db, names), self._shown)
             held = reading.root(text, size)
             self._keep(reading.made)
         state = held.value
@@ -73,7 +73,7 @@ class States:
     ) -> list[dict[str, Value]]:
         """The states of many rows, as `read` gives each; of those that are trees the keys ``only`` are enough."""
         trees = [(number, row) for number, row in enumerate(rows) if is_tree(row[0])]
-        reading = Reading(self._of, lambda names: texts_of(db, names), self._shown)
+        reading = Reading(self._of_these, lambda names: texts_of(db, names), self._shown)
         read = reading.roots([row for _, row in trees], only)
         self._keep(reading.made)
         whole = {number: state for (number, _), state in zip(trees, read, strict=True)}
@@ -112,6 +112,13 @@ class States:
             if held is not None:
                 self._held.move_to_end(name)
             return held
+
+    def _of_these(self, names: Collection[str]) -> dict[str, Held]:
+        with self._lock:
+            found = {name: held for name in names if (held := self._held.get(name)) is not None}
+            for name in found:
+                self._held.move_to_end(name)
+            return found
 
     def _keep(self, made: Mapping[str, Held]) -> None:
         with self._lock:
@@ -188,5 +195,6 @@ def _broken_blob(db: Statements, text: str, digests: Mapping[str, Place], seen: 
 
 def texts_of(db: Statements, names: Collection[str]) -> dict[str, bytes | str]:
     """The texts of chunks by name; of one that cannot be had why not, as a str."""
-    found = chunks.fetched(db, {hash_in(name) for name in names})
-    return {name: found[hash_in(name)] for name in names}
+    hashes = {name: hash_in(name) for name in names}
+    found = chunks.fetched(db, set(hashes.values()))
+    return {name: found[hash] for name, hash in hashes.items()}

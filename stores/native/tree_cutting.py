@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -32,6 +33,8 @@ from stores.native.trees import (
     same,
 )
 
+_ITEMS: Final = attrgetter("items")
+_ENTRIES: Final = attrgetter("entries")
 _LEAST: Final = RUN // 2
 _ROOT: Final = 1024
 """Bytes up to which the state's own node stands in its row."""
@@ -185,7 +188,7 @@ class _Container:
         self, count: int, old: Sequence[Run], front: int, back: _Back | None, entry: Callable[[int], _Entry]
     ) -> _Level:
         """Cut ``count`` entries, of which the ``front`` first and those at the back are old ones."""
-        ends = list(accumulate(run.entries for run in old))
+        ends = list(accumulate(map(_ENTRIES, old)))
         kept = bisect_right(ends, front)
         runs, at = list(old[:kept]), ends[kept - 1] if kept else 0
         rest: list[_Entry] = []
@@ -241,7 +244,7 @@ def _alike(items: Sequence[Any], before: Sequence[Any], runs: Sequence[Run]) -> 
     what has been put in before it or taken out."""
     if not runs:
         return 0, None
-    ends = [0, *accumulate(run.items for run in runs)]
+    ends = [0, *accumulate(map(_ITEMS, runs))]
     front = ends[_most(bisect_right(ends, len(items)) - 1, lambda n: same(items[: ends[n]], before[: ends[n]]))]
     best: _Back | None = None
     for shift in {0, len(before) - len(items)}:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from stores.blobs import may_refer
 from stores.codec import json
 from stores.errors import Corrupt
 from stores.model import Path, Value
@@ -20,6 +21,10 @@ Fetch = Callable[[Collection[str]], Mapping[str, bytes | str]]
 
 _SLACK: Final = 8
 """How many times its size a state may take with all that its tree holds more than once."""
+
+
+Look = Callable[[Collection[str]], Mapping[str, Held]]
+"""Those of these names that are in memory."""
 
 
 class Place(NamedTuple):
@@ -34,11 +39,14 @@ class Place(NamedTuple):
 
 
 class Reading:
-    """One state being read. ``held`` tells what is in memory under a name; ``shown`` makes of a value as JSON has it,
-    whose text it is told, the value that is given out."""
+    """One state being read, or many. ``held`` gives what is in memory of names; ``shown`` makes of a value as JSON
+    has it, whose text it is told, the value that is given out."""
 
     def __init__(
-        self, held: Callable[[str], Held | None], fetch: Fetch, shown: Callable[[bytes, Value], Value]
+        self,
+        held: Callable[[Collection[str]], Mapping[str, Held]],
+        fetch: Fetch,
+        shown: Callable[[bytes, Value], Value],
     ) -> None:
         self._before = held
         self._fetch = fetch
@@ -87,7 +95,7 @@ class Reading:
     def _gather(self, tops: Sequence[Any]) -> None:
         """Fetch what is not in memory, and what that names, a level at a time."""
         wanted = {name for top in tops for name in ((top,) if isinstance(top, str) else named(top))}
-        while wanted := {name for name in wanted if not self._has(name)}:
+        while wanted := self._absent(wanted):
             leaves: dict[str, bytes] = {}
             following: set[str] = set()
             for name, text in self._fetch(wanted).items():
@@ -101,13 +109,11 @@ class Reading:
             self._keep_leaves(leaves)
             wanted = following
 
-    def _has(self, name: str) -> bool:
-        if name in self._found or name in self._nodes:
-            return True
-        held = self._before(name)
-        if held is not None:
-            self._found[name] = held
-        return held is not None
+    def _absent(self, names: set[str]) -> set[str]:
+        left = names - self._found.keys() - self._nodes.keys()
+        held = self._before(left)
+        self._found.update(held)
+        return left - held.keys()
 
     def _place_of(self, name: str, tops: Sequence[Any]) -> Place:
         """Where a chunk belongs that is named by those which have been read."""
@@ -122,9 +128,10 @@ class Reading:
 
     def _keep_leaves(self, texts: dict[str, bytes]) -> None:
         # Read as one text: a call for each would cost more than the reading.
-        values = json.loads(b"[" + b",".join(texts.values()) + b"]")
+        joined = b"[" + b",".join(texts.values()) + b"]"
+        values, plain = json.loads(joined), not may_refer(joined)
         for (name, text), value in zip(texts.items(), values, strict=True):
-            own = self._shown(text, value)
+            own = value if plain else self._shown(text, value)
             entries = len(own) if isinstance(own, list | dict) else 0
             self.made[name] = self._found[name] = Held(own, len(text), entries)
 

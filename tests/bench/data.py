@@ -61,7 +61,7 @@ def checkpoint_id(number: int, step: int) -> str:
 
 
 def linear(count: int) -> Path:
-    """A LangGraph file with one thread of ``count`` checkpoints of 2 kB, two messages in each, a side branch every 50."""
+    """A LangGraph file with one thread of ``count`` checkpoints of two messages, 2 kB; a side branch every 50."""
     return made(f"linear-{count}.sqlite", lambda path: _langgraph(path, _linear(count)))
 
 
@@ -106,11 +106,17 @@ def _linear(count: int) -> Iterator[Row]:
         yield _row("agent", made, parent, step, number, values)
 
 
+def chat_message(number: int, text: str | None = None) -> dict[str, Any]:
+    """The ``number``-th message of a chat, of about 1 kB."""
+    content = _text(number, 1000) if text is None else text
+    return {"id": f"m{number}", "type": "ai" if number % 2 else "human", "content": content}
+
+
 def _chat(count: int) -> Iterator[Row]:
     messages: list[dict[str, Any]] = []
     before: str | None = None
     for number in range(count):
-        messages.append({"id": f"m{number}", "type": "ai" if number % 2 else "human", "content": _text(number, 1000)})
+        messages.append(chat_message(number))
         made = checkpoint_id(number, number - 1)
         yield _row("chat", made, before, number - 1, number, {"messages": messages})
         before = made

@@ -87,6 +87,16 @@ def test_long_integers_are_read_exactly_and_not_written() -> None:
         json.dumps(value)
 
 
+@pytest.mark.parametrize("before", ["", " ", "[", "[1,", '{"a":', '{"a":\n', "[\t", "[["])
+@pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "99999999999999999999999"])
+def test_wherever_a_long_integer_stands_it_is_read_exactly(before: str, number: str) -> None:
+    found = json.loads(before + number + {"[": "]", "{": "}"}.get(before.strip()[:1], "") + "]" * (before == "[["))
+    while isinstance(found, list | dict):
+        found = list(found.values() if isinstance(found, dict) else found)[-1]
+    assert found == int(number)
+    assert type(found) is int
+
+
 @pytest.mark.parametrize("text", ["{", "NaN", '{"a": NaN, "n": 1234567890123456789}', "", '"\ud800"', b"\xff"])
 def test_what_is_not_json_is_corrupt(text: str | bytes) -> None:
     with pytest.raises(Corrupt, match="not JSON"):

@@ -1,0 +1,134 @@
+"""The states of many native checkpoints at once, for questions of a whole history.
+
+Owns passing over those whose bytes say no, chunks that several of them share being asked once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from stores.codec import json
+from stores.errors import Corrupt
+from stores.model import Ref, Value
+from stores.native.base import NativeBase
+from stores.native.database import Database
+from stores.native.rows import HEADER_COLUMNS, Standing, header_of
+from stores.native.schema import version_of
+from stores.native.states import texts_of
+from stores.native.tree_reading import named, top_of
+from stores.native.trees import is_tree
+from stores.rereading import rereading
+from stores.scanning import Answer, Holds, Scanned, Unscanned
+
+_ASKED: Final = (8, 64, 512, 2048)
+"""How many ids a question names: few lengths, so that few statements have to be prepared."""
+_STANDING: Final = Standing(went_on=False)
+
+Row = tuple[Value, ...]
+
+
+class NativeScanning(NativeBase):
+    """The `stores.scanning.Scans` part of a native store."""
+
+    @rereading
+    def scan(
+        self, refs: Sequence[Ref], holds: Holds | None = None, only: Collection[str] | None = None
+    ) -> Sequence[Answer]:
+        """As `stores.scanning.Scans`."""
+        with self._reading() as db:
+            columns = "c.state, c.size" if holds is None else f"c.state, c.size, {HEADER_COLUMNS}"
+            rows = {Ref(row[0], "", row[1]): row[2:] for row in _rows(db, refs, columns)}
+            wanted = {ref: row for ref, row in rows.items() if isinstance(row[0], str)}
+            answers: dict[Ref, Answer] = {}
+            if holds is not None:
+                told = _told(db, refs)
+                wanted = {ref: row for ref, row in wanted.items() if ref not in told}
+                answers = dict.fromkeys(wanted, Unscanned.PASSED)
+                wanted = _holding(db, wanted, holds)
+            states = db.states.read_many(db, [(row[0], row[1]) for row in wanted.values()], only)
+        for (ref, row), state in zip(wanted.items(), states, strict=True):
+            header = header_of(row[2:], _STANDING) if holds is not None else None
+            answers[ref] = Scanned(state, header.meta, header.nodes) if header is not None else Scanned(state, {}, ())
+        return [answers.get(ref, Unscanned.ALONE) for ref in refs]
+
+
+def _rows(db: Database, refs: Sequence[Ref], columns: str) -> Iterator[Row]:
+    """Thread, id, and what else is asked, of each that is there."""
+    sql = f"SELECT c.thread_id, c.checkpoint_id, {columns} FROM checkpoints c WHERE c.thread_id = ?"
+    for thread, ids in _parts(refs):
+        yield from db.execute(f"{sql} AND c.checkpoint_id IN ({', '.join('?' * len(ids))})", (thread, *ids))
+
+
+def _told(db: Database, refs: Sequence[Ref]) -> set[Ref]:
+    """Those of which more is told than what stands in their row: a step from there failed, or somebody was asked."""
+    found: set[Ref] = set()
+    tables = [("steps", "base", " AND error IS NOT NULL"), ("inbox", "checkpoint_id", "")]
+    if version_of(db) >= 2:
+        tables.append(("past_tasks", "checkpoint_id", ""))
+    for table, column, more in tables:
+        for thread, ids in _parts(refs):
+            marks = ", ".join("?" * len(ids))
+            rows = db.execute(
+                f"SELECT {column} FROM {table} WHERE thread_id = ? AND {column} IN ({marks}){more}", (thread, *ids)
+            )
+            found.update(Ref(thread, "", row[0]) for row in rows)
+    return found
+
+
+def _parts(refs: Sequence[Ref]) -> Iterator[tuple[str, list[str]]]:
+    """The ids of each thread, in parts of a few lengths: what is missing is filled up with the last one."""
+    threads: dict[str, list[str]] = {}
+    for ref in refs:
+        if not ref.ns:
+            threads.setdefault(ref.thread, []).append(ref.id)
+    for thread, ids in threads.items():
+        for start in range(0, len(ids), _ASKED[-1]):
+            part = ids[start : start + _ASKED[-1]]
+            length = next(size for size in _ASKED if size >= len(part))
+            yield thread, part + part[-1:] * (length - len(part))
+
+
+def _holding(db: Database, rows: dict[Ref, Row], holds: Holds) -> dict[Ref, Row]:
+    """Those whose bytes may hold what is looked for."""
+    trees = {ref: tops for ref, row in rows.items() if is_tree(row[0]) and (tops := _tops(row[0])) is not None}
+    chunks = _Chunks(db, {name for tops in trees.values() for name in tops}, holds)
+    return {
+        ref: row
+        for ref, row in rows.items()
+        if holds("\n".join(str(part) for part in (row[0], *row[2:])).encode("utf-8", "surrogatepass"))
+        or any(map(chunks.hold, trees.get(ref, ())))
+    }
+
+
+def _tops(text: str) -> list[str] | None:
+    """The chunks that a tree's row names; None for one that cannot be read, which `load` will tell of."""
+    try:
+        top = top_of(json.loads(text))
+        return [top] if isinstance(top, str) else list(named(top))
+    except (Corrupt, LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+class _Chunks:
+    """The chunks of several trees, each asked once whether it may hold what is looked for."""
+
+    def __init__(self, db: Database, wanted: set[str], holds: Holds) -> None:
+        self._inside: dict[str, list[str]] = {}
+        self._held: dict[str, bool] = {}
+        while wanted := wanted - self._held.keys():
+            following: set[str] = set()
+            for name, text in texts_of(db, wanted).items():
+                # One that is broken is to be come upon by whoever reads it.
+                self._held[name] = isinstance(text, str) or holds(text)
+                if name[0] == "n" and isinstance(text, bytes):
+                    self._inside[name] = list(named(json.loads(text)))
+                    following.update(self._inside[name])
+            wanted = following
+
+    def hold(self, name: str) -> bool:
+        """Whether it, or one inside it, may."""
+        if not self._held[name] and any(map(self.hold, self._inside.get(name, ()))):
+            self._held[name] = True
+        self._inside.pop(name, None)
+        return self._held[name]
