@@ -92,6 +92,25 @@ def test_other_shells_are_told_what_it_is(
     assert proposed(monkeypatch, capsys, "tt-debug show trip.db trip@0", "fish") == ["plain,trip@0\tplan"]
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("command", ["show", "export", "stats", "fork"])
+def test_bookmarks_are_proposed_behind_their_thread(
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    shell: str,
+    command: str,
+) -> None:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    assert cli.main(["mark", "trip.db", "trip@1", "good one", "--note", "before the mistake"], Front(lambda _: 0)) == 0
+    capsys.readouterr()
+    answers = "\n".join(proposed(monkeypatch, capsys, f"tt-debug {command} trip.db trip@goo", shell))
+    word = r"good\ one" if shell == "bash" else "good one"
+    assert word in answers
+    assert ("before the mistake" in answers) is (shell != "bash")
+
+
 def test_open_questions_are_proposed(tmp_path: Path) -> None:
     store = prepare(tmp_path).native
     line = f"tt-debug answer {store} "

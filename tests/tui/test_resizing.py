@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ OPEN = (
 )
 EVERY_TIME = ("home", "thread-failed", "edit", "palette")
 """The others are resized in the long runs."""
+DIALOGS = ("edit", "confirm", "answer", "copy", "import", "palette")
+OFTEN, SOMETIMES = 50, 8
+"""Sizes that a dialog goes through in the long runs, and every time."""
+ODD = ((1, 1), (10, 3), (300, 100))
 ON_THE_WAY = ((MIN_WIDTH, MIN_HEIGHT), (MIN_WIDTH - 1, MIN_HEIGHT - 1), (20, 5), (3, 2), (1, 1), (200, 60))
 
 
@@ -51,6 +56,39 @@ async def test_down_to_nothing_and_back(name: str, tmp_path: Path) -> None:
         for size in ON_THE_WAY:
             await pilot.resize_terminal(*size)
             await pilot.pause()
+            assert {cell_len(line) for line in screen_lines(app)} <= {size[0]}
+        await pilot.resize_terminal(*scene.sizes[0])
+        await stage.still()
+        assert shown(app) == before
+        assert app.focused is focused
+    for gate in stage.gates:
+        gate.set()
+
+
+def some_sizes(seed: str, number: int) -> list[tuple[int, int]]:
+    """So many, the same for the same seed, with the oddest ones among them."""
+    chance = random.Random(seed)
+    found = [(chance.randint(1, 300), chance.randint(1, 100)) for _ in range(number - len(ODD))]
+    return chance.sample([*found, *ODD], number)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("confirm", SOMETIMES), *(pytest.param(name, OFTEN, marks=pytest.mark.soak) for name in DIALOGS)],
+)
+async def test_a_dialog_lives_through_any_sizes(name: str, number: int, tmp_path: Path) -> None:
+    """One after the other, without waiting for what is drawn in between."""
+    scene = SCENES[name]
+    app = scene.app(tmp_path)
+    async with app.run_test(size=scene.sizes[0]) as pilot:
+        stage = Stage(pilot, [0.0])
+        await scene.drive(stage)
+        app.clear_notifications()
+        await stage.still()
+        before, focused, screen = shown(app), app.focused, app.screen
+        for size in some_sizes(name, number):
+            await pilot.resize_terminal(*size)
+            assert app.screen is screen
             assert {cell_len(line) for line in screen_lines(app)} <= {size[0]}
         await pilot.resize_terminal(*scene.sizes[0])
         await stage.still()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from stores.errors import ReadOnly
+from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
@@ -19,7 +20,6 @@ from tt_debug.cli.options import (
     graph_target,
     reveal_option,
     store_argument,
-    thread_argument,
     writing_options,
 )
 from tt_debug.cli.output import Output
@@ -49,7 +49,7 @@ class ExportOptions(Target):
 
 @click.command()
 @store_argument
-@thread_argument
+@click.argument("thread", metavar="THREAD", type=REF)
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
