@@ -19,12 +19,14 @@ import stores.sqlite
 from stores.native.sqlite import NativeStore
 from stores.runs import Approval, RunStatus
 from stores.supervision import Case
+from tests.crash.forks import KILLED, forked
 from tests.crash.scenes import Scene
 from tests.engine.flows import Bench, FakeClock, bench, python
 from tt_debug.cli.front import Front
 from tt_debug.cli.main import main
 from tt_debug.engine.patience import PATIENCE
-from tt_debug.engine.worker import WorkflowJob, run_workflow
+from tt_debug.engine.surroundings import StopFlag
+from tt_debug.engine.worker import WorkflowJob, run_here, run_workflow
 
 pytestmark = pytest.mark.crash
 
@@ -214,6 +216,33 @@ def test_a_step_that_kills_its_process_each_time_is_held_and_others_run(
     assert [step.status for step in on.store.steps("run-bad")] == ["completed", *["abandoned"] * 5, "running"]
     prompts = sorted(str(case.prompt) for case in on.store.cases())
     assert prompts == ["recovered 4 times", "recovered 5 times at this checkpoint, and never got further"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE steps SET output = '{' WHERE run_id = 'run-bad' AND status = 'completed'",
+        "UPDATE runs SET workflow_hash = 'nothing' WHERE run_id = 'run-bad'",
+    ],
+)
+def test_a_run_whose_record_is_damaged_is_held_and_the_sweep_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    on = bench(tmp_path, [python("a", "trail", "b"), python("b", "trail", None)])
+    for name in ("bad", "good"):
+        on.start({}, name)
+        job = WorkflowJob(str(tmp_path / "store.sqlite"), f"run-{name}")
+        kill = {"TT_DEBUG_KILL_AT": "run.step-committed"}
+        assert forked(lambda job=job: run_here(job, StopFlag(), lambda event: None), kill) == KILLED
+    with closing(sqlite3.connect(on.folder / "store.sqlite")) as db, db:
+        db.execute(damage)
+    words = ["worker", str(tmp_path / "store.sqlite"), "--once", "--yes", "--mode", "auto"]
+    assert main(words, Front(lambda screen: 0)) == 0
+    capsys.readouterr()
+    assert on.store.run("run-good").status == RunStatus.COMPLETED
+    held = on.store.run("run-bad")
+    assert held.hold_reason in (Case.CHECKSUM, Case.VERSION)
+    assert [case.run_id for case in on.store.cases()] == ["run-bad"]
 
 
 DECIDE = """

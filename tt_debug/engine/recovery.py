@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.effects import EffectClass, EffectStatus
+from stores.errors import Corrupt, NotFound
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Case
 from tt_debug.engine.ownership import why_ownerless
@@ -41,7 +42,7 @@ class RecoveryPlan:
 
     ``action``: "run" it on, "hold" it, "wait" for a decision that is asked already, or "expire"/"reject" a question
     nobody answered in time. ``calls`` are calls whose outcome nobody knows, each with what would become of it.
-    ``after`` is the time before which its next attempt is not to begin.
+    ``after`` is the time before which its next attempt is not to begin. ``kind`` is that of the case it is held with.
     """
 
     run: Run
@@ -51,6 +52,7 @@ class RecoveryPlan:
     calls: tuple[str, ...] = ()
     case: str | None = None
     after: datetime | None = None
+    kind: str = Case.RECOVERY_LIMIT
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -68,14 +70,25 @@ def plans(store: RunStore, now: datetime, threads: Sequence[str] = ()) -> Iterat
     for run in reversed(store.runs()):
         if threads and run.thread not in threads:
             continue
-        if run.status == RunStatus.RUNNING:
-            evidence = why_ownerless(store, run)
-            if evidence is not None:
-                yield _plan(store, run, evidence)
-        elif run.status == RunStatus.CRASHED:
-            yield _held(store, run) if run.hold_reason else _plan(store, run, "it was recorded as crashed")
-        elif run.status == RunStatus.WAITING:
-            yield from _overdue(store, run, now)
+        try:
+            found = tuple(_of(store, run, now))
+        except (Corrupt, NotFound) as error:  # one damaged run must not keep the others from being looked after
+            held = run.hold_reason or run.status == RunStatus.WAITING
+            action: Action = "wait" if held else "hold"
+            then = f"look into it: {error}" if held else f"hold it: {error}"
+            found = (RecoveryPlan(run, action, "its record is damaged", then, kind=Case.CHECKSUM),)
+        yield from found
+
+
+def _of(store: RunStore, run: Run, now: datetime) -> Iterator[RecoveryPlan]:
+    if run.status == RunStatus.RUNNING:
+        evidence = why_ownerless(store, run)
+        if evidence is not None:
+            yield _plan(store, run, evidence)
+    elif run.status == RunStatus.CRASHED:
+        yield _held(store, run) if run.hold_reason else _plan(store, run, "it was recorded as crashed")
+    elif run.status == RunStatus.WAITING:
+        yield from _overdue(store, run, now)
 
 
 def _plan(store: RunStore, run: Run, evidence: str) -> RecoveryPlan:
@@ -144,10 +157,10 @@ def without_progress(store: RunStore, run: Run) -> int:
     return found
 
 
-def recovery_limit(run: Run, why: str, *, holds: bool) -> Approval:
-    """The case of a run that is recovered again and again: told of once, or one each time that it is held for it."""
-    which = f"limit-{run.recoveries}" if holds else "recovered"
+def recovery_case(run: Run, why: str, kind: str = Case.RECOVERY_LIMIT, *, holds: bool) -> Approval:
+    """That somebody has to see to a run's recovery: told of once, or one each time that it is held for it."""
+    which = f"{'limit' if kind == Case.RECOVERY_LIMIT else kind}-{run.recoveries}" if holds else "recovered"
     return Approval(
         f"{run.run_id}-{which}", run.thread, "", run.head.id if run.head else "", "", why,
-        {"enum": ["retry", "cancel", "dismiss"]}, run_id=run.run_id, kind=Case.RECOVERY_LIMIT,
+        {"enum": ["retry", "cancel", "dismiss"]}, run_id=run.run_id, kind=kind,
     )  # fmt: skip

@@ -192,7 +192,7 @@ class Operations:
         store = self._store
         if plan.action == "hold":
             with claimed(store, plan.run) as mine:
-                case = recovery.recovery_limit(mine, plan.then.removeprefix("hold it: "), holds=True)
+                case = recovery.recovery_case(mine, plan.then.removeprefix("hold it: "), plan.kind, holds=True)
                 store.finish(mine.run_id, mine.token, RunStatus.CRASHED, str(case.prompt), case=case)
         elif plan.action == "reject" and plan.case is not None:
             store.answer(plan.case, plan.evidence, "nobody", reject=True)
@@ -202,7 +202,7 @@ class Operations:
             if plan.run.recoveries >= recovery.ALERT_AFTER:
                 why = f"recovered {plan.run.recoveries + 1} times"
                 with suppress(StoreError):  # an alert that cannot be kept must not keep the run from going on
-                    store.open_case(recovery.recovery_limit(plan.run, why, holds=False))
+                    store.open_case(recovery.recovery_case(plan.run, why, holds=False))
             return self.run_on(plan.run, on_event)
         return None
 
