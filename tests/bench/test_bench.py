@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from stores.registry import open_store
 from tests.bench import data
 from tests.bench.cases import cases
+from tests.bench.growth import curves
 from tests.bench.harness import Amount, Case, Figure, Result, Work, measure
 
 
@@ -64,6 +65,14 @@ def test_ratios_are_told_against_their_targets() -> None:
     assert met.missed == []
     missed = Result(Case("x", "x", work, targets={"ours/floor": 1.5, "peer/ours": 5}), figures)
     assert missed.missed == ["ours/floor 2, wanted ≤ 1.5", "peer/ours 4, wanted ≥ 5"]
+
+
+def test_growth_is_drawn_of_what_was_measured_at_several_lengths() -> None:
+    def record(metric: str, seconds: float) -> dict[str, object]:
+        return {"metric": metric, "figures": {"ours": {"value": seconds, "unit": "s"}}}
+
+    found = curves([record("graph-10k", 2), record("graph-1k", 1), record("open-1k", 1), record("diff-append", 1)])
+    assert found == {"graph": {"ours": [(1_000, 1), (10_000, 2)]}}
 
 
 def test_the_data_is_the_same_for_everybody_and_stock_langgraph_reads_it(folder: Path) -> None:
