@@ -14,6 +14,11 @@ def state_folder() -> Path:
     return _folder("XDG_STATE_HOME", ".local/state", "state")
 
 
+def runs_path(store_id: str) -> Path:
+    """Where the runs on the threads of a store that is not ours are kept. Not made here."""
+    return state_folder() / f"{store_id}-runs.sqlite"
+
+
 def cache_folder() -> Path:
     """What can be thrown away without harm. Not created here."""
     return _folder("XDG_CACHE_HOME", ".cache", "cache")

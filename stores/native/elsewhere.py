@@ -17,20 +17,15 @@ from stores.model import Header, NewCheckpoint, Ref
 from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.database import Database
+from stores.native.fencing import fenced
 from stores.native.inbox import COLUMNS, approval_of, not_open
 from stores.native.lease_clock import micros_now
 from stores.native.rows import ASKED, header_at, insert_checkpoint, to_micros, to_text
 from stores.native.run_rows import run_at
-from stores.native.runs import fenced, refused
+from stores.native.runs import refused
 from stores.native.sqlite import NativeStore, create_native
-from stores.places import state_folder
 from stores.points import point
 from stores.runs import Run, StepRecord
-
-
-def runs_path(store_id: str) -> Path:
-    """Where the runs on the threads of a store that is not ours are kept. Not made here."""
-    return state_folder() / f"{store_id}-runs.sqlite"
 
 
 class RunsElsewhere(NativeStore):

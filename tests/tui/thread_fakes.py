@@ -198,6 +198,9 @@ class TripSession:
                 raise NotFound(f"no checkpoint {ref.id!r}")
             return self.checkpoints[ref]
 
+    def load_once(self, ref: Ref) -> Checkpoint:
+        return self.load(ref)
+
     def steps(self, ref: Ref) -> tuple[StepRecord, ...]:
         return ()
 
@@ -226,6 +229,8 @@ class TripSession:
 
     def effects(self, thread: str | None = None) -> tuple[PlacedUse, ...]:
         return self.uses
+
+    has_runs = False
 
     def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
         return self.done_twice

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from stores.errors import Unsupported
-from stores.model import Capability
 from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
@@ -77,7 +76,7 @@ def stats(front: Front, options: StatsOptions) -> ExitCode:
             record, lines = measured(session, measures)
             output.document("stats", record) if output.as_json else output.text(lines)
             return ExitCode.OK
-        if Capability.RUNS not in session.info.capabilities:
+        if not session.executor.has_runs:
             hint = "--size, --nodes and --cost are about any history"
             raise Unsupported(f"a {session.info.kind} store keeps no runs of ours", hint=hint)
         found, slow = session.operations.figures(), session.executor.slow_nodes()

@@ -71,6 +71,11 @@ class Executor:
         self._known: dict[str, tuple[tuple[Run, ...], tuple[Attempt, ...]]] = {}
 
     @property
+    def has_runs(self) -> bool:
+        """Whether runs of ours are kept for the store. Asks no store."""
+        return self._records.is_there
+
+    @property
     def _store(self) -> RunStore | None:
         return self._records.found
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from stores.errors import Conflict, NotFound
 from stores.model import Checkpoint, Header, Ref, Status, Value
-from stores.native.elsewhere import runs_path
+from stores.places import runs_path
 from stores.protocol import Store
 from stores.runs import Approval
 from tt_debug.engine.events import Event

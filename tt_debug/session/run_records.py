@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from stores.places import runs_path
 from stores.protocol import RunStore, Store
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class Records:
                 self._elsewhere = _opened(self._store)
             return self._elsewhere
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there are any, without opening them."""
+        own = isinstance(self._store, RunStore)
+        return own or self._elsewhere is not None or runs_path(self._store.info.store_id).exists()
+
     def close(self) -> None:
         """Idempotent."""
         with self._opening:
@@ -58,7 +65,9 @@ def elsewhere(store: Store) -> Iterator[RunsElsewhere | None]:
 
 
 def _opened(store: Store) -> RunsElsewhere | None:
-    from stores.native.elsewhere import RunsElsewhere, runs_path  # 30 ms, and most stores were only ever looked at
-
     path = runs_path(store.info.store_id)
-    return RunsElsewhere(path, read_only=store.info.read_only) if path.exists() else None
+    if not path.exists():
+        return None
+    from stores.native.elsewhere import RunsElsewhere  # 30 ms, and most stores were only ever looked at
+
+    return RunsElsewhere(path, read_only=store.info.read_only)

@@ -11,7 +11,7 @@ from typing import Final
 from textual import events, on
 from textual.content import Content
 
-from stores.model import Capability, Header, Ref
+from stores.model import Header, Ref
 from tt_debug.session.thread_view import call_name
 from tt_debug.text import counted, human_size, safe_text
 from tt_debug.tui.rows.diff import counts_text
@@ -168,7 +168,7 @@ class ThreadPanels(ThreadFollowing):
         if name == "diff":
             return self.narrow
         if name == "effects":
-            return Capability.RUNS in self.session.info.capabilities
+            return self.session.executor.has_runs
         return name != "live" or self._has_run()
 
     def _has_run(self) -> bool:
