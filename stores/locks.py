@@ -17,6 +17,7 @@ from stores.errors import Busy, ReadOnly, Unreachable
 
 _PAUSE: Final = 0.002  # seconds between two tries; a write transaction takes about one millisecond
 _PID_WIDTH: Final = 12
+_MOMENT: Final = 0.2  # seconds for which somebody who tidies up may have a lock
 
 
 class FileLock:
@@ -86,12 +87,16 @@ class RunLock:
         self._fd: int | None = None
 
     def acquire(self) -> bool:
-        """Take it without waiting; False when a living process has it. Raises Unreachable in a read-only folder."""
+        """Take it; False when a living process has it. Raises Unreachable in a read-only folder."""
+        give_up = time.monotonic() + _MOMENT
         while True:
             fd = self._opened()
             if not _try(fd):
                 os.close(fd)
-                return False
+                if time.monotonic() >= give_up:
+                    return False
+                time.sleep(_PAUSE)
+                continue
             if self._still_there(fd):
                 self._fd = fd
                 # A process that user code forks would keep the lock beyond our death.

@@ -5,14 +5,14 @@ Owns the shapes; who may change what, and when, is `stores.protocol.RunStore`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from stores.effects import HOLDS, EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
-from stores.supervision import BreakpointHit
+from stores.supervision import Breakpoint, BreakpointHit
 
 
 class RunStatus:
@@ -171,7 +171,9 @@ class StepCommit:
     ``checkpoint`` carries the merged state, the step, the node and ``next``. ``run_status`` is the run's status
     afterwards; ``following`` is the step that is running from then on, when the run goes on. ``statements`` are
     business statements that are executed in the same transaction: SQL and parameters are each one's request. ``hit``
-    is the breakpoint that the run stops at.
+    is the breakpoint that the run stops at. ``decide`` is asked in the transaction, with what somebody has requested of
+    the run and the breakpoints of its thread, and gives the commit with another ``run_status``, ``following``, ``hit``
+    and ``error``: so nobody's wish falls between the looking and the doing.
     """
 
     run_id: str
@@ -185,3 +187,4 @@ class StepCommit:
     commit_id: str = field(default="")
     statements: tuple[EffectCall, ...] = ()
     hit: BreakpointHit | None = None
+    decide: Callable[[str | None, tuple[Breakpoint, ...]], StepCommit] | None = field(default=None, compare=False)

@@ -12,10 +12,11 @@ from stores.model import Header, Ref, Value
 from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.business import execute_statements
+from stores.native.fencing import check_head, fenced, owned, with_run
 from stores.native.inbox import insert_approval
-from stores.native.rows import header_at, insert_checkpoint
+from stores.native.rows import header_at, put_checkpoint
 from stores.native.run_rows import run_at
-from stores.native.runs import NativeRuns, check_head, committed, fenced, let_go, with_run
+from stores.native.runs import NativeRuns, committed, let_go
 from stores.native.schema import version_of
 from stores.points import point
 from stores.rereading import rereading
@@ -75,14 +76,14 @@ class NativeEffects(NativeRuns):
             done = committed(db, commit.commit_id)
             if done is not None:
                 return done
-            with fenced(db, commit.run_id, commit.token) as thread:
-                check_head(db, thread, commit.checkpoint)
-                new = with_run(db, commit)
-                insert_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
-                step_rows.end_substep(db, commit.step, new, commit.token)
-                execute_statements(db, commit, thread)
-                db.execute("UPDATE runs SET head = ? WHERE run_id = ?", (new.ref.id, commit.run_id))
-                point("native.substep-committed")
+            mine = owned(db, commit.run_id, commit.token)
+            check_head(mine, commit.checkpoint)
+            new = with_run(mine, commit)
+            put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
+            step_rows.end_substep(db, commit.step, new, commit.token)
+            execute_statements(db, commit, mine.thread)
+            db.execute("UPDATE runs SET head = ? WHERE run_id = ?", (new.ref.id, commit.run_id))
+            point("native.substep-committed")
             return header_at(db, new.ref.thread, new.ref.id)
 
     @rereading

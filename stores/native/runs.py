@@ -6,18 +6,18 @@ owner, and what is held, is `supervision`; approvals are in `inbox`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from stores.errors import Conflict, LeaseLost, NotFound, StoreError
+from stores.errors import Conflict, NotFound, StoreError
 from stores.model import Header, NewCheckpoint, Ref, StoreInfo, Value
 from stores.native import steps as step_rows
-from stores.native.breakpoints import NativeBreakpoints, record_hit
+from stores.native.breakpoints import NativeBreakpoints, breakpoints_at, record_hit
 from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
+from stores.native.fencing import check_head, fenced, owned, with_run
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import keep_place
@@ -74,22 +74,24 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             done = committed(db, commit.commit_id)
             if done is not None:
                 return done
-            with fenced(db, commit.run_id, commit.token) as thread:
-                check_head(db, thread, commit.checkpoint)
-                base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
-                new = with_run(db, commit)
-                row = put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id or None)
-                point("native.checkpoint-inserted")
-                step_rows.end(db, commit.step, new.ref, base, commit.token)
-                point("native.step-completed")
-                execute_statements(db, commit, thread)
-                if commit.approval is not None:
-                    insert_approval(db, commit.approval)
-                if commit.following is not None:
-                    step_rows.start(db, commit.following, thread, commit.token)
-                status = move(db, commit.run_id, commit.run_status, new.ref.id, commit.error)
-                record_hit(db, commit.run_id, thread, commit.hit)
-                point("native.run-moved")
+            mine = owned(db, commit.run_id, commit.token)
+            if commit.decide is not None:
+                commit = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
+            check_head(mine, commit.checkpoint)
+            base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
+            new = with_run(mine, commit)
+            row = put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id or None)
+            point("native.checkpoint-inserted")
+            step_rows.end(db, commit.step, new.ref, base, commit.token)
+            point("native.step-completed")
+            execute_statements(db, commit, mine.thread)
+            if commit.approval is not None:
+                insert_approval(db, commit.approval)
+            if commit.following is not None:
+                step_rows.start(db, commit.following, mine.thread, commit.token)
+            status = move(db, commit.run_id, commit.run_status, new.ref.id, commit.error)
+            record_hit(db, commit.run_id, mine.thread, commit.hit)
+            point("native.run-moved")
             return header_from(row, Standing(False, status, commit.approval is not None))
 
     def fail_step(
@@ -213,22 +215,6 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             return step_rows.visits(db, ref)
 
 
-@contextmanager
-def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
-    """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
-    row = db.execute(
-        "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id",
-        (micros_now(db), run_id, token),
-    ).fetchone()
-    if row is None:
-        found = run_at(db, run_id)
-        raise LeaseLost(
-            f"run {run_id} is {found.status} under token {found.token}; token {token} may not write any more",
-            hint="Stop: another process owns the run.",
-        )
-    yield row[0]
-
-
 def move(
     db: Database,
     run_id: str,
@@ -326,23 +312,3 @@ def committed(db: Database, commit_id: str) -> Header | None:
         return None
     row = db.execute("SELECT thread_id, checkpoint_id FROM checkpoints WHERE commit_id = ?", (commit_id,)).fetchone()
     return None if row is None else header_at(db, row[0], row[1])
-
-
-def check_head(db: Database, thread: str, new: NewCheckpoint) -> None:
-    """Raises Conflict for a checkpoint whose parent is not the thread's head any more."""
-    head = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
-    parent = None if new.parent is None else new.parent.id
-    if head is not None and head[0] not in (parent, new.ref.id):
-        raise Conflict(
-            f"the head of thread {thread!r} moved from {parent} to {head[0]} while the step ran",
-            hint="Resume from the new head, or fork from the old one.",
-        )
-
-
-def with_run(db: Database, commit: StepCommit) -> NewCheckpoint:
-    """The checkpoint with the run's columns; a step that is asked, given up or a part was no visit of its node."""
-    ended = commit.step.status in ("completed", "skipped") and not commit.step.substep
-    visit = commit.step.visit if ended else None
-    hash = db.execute("SELECT workflow_hash FROM runs WHERE run_id = ?", (commit.run_id,)).fetchone()[0]
-    meta = {**commit.checkpoint.meta, "run_id": commit.run_id, "workflow_hash": hash, "visit": visit}
-    return replace(commit.checkpoint, meta=meta)

@@ -16,12 +16,13 @@ from stores.native.breakpoints import breakpoints_at
 from stores.native.checksums import fault
 from stores.native.database import Database
 from stores.native.event_rows import event_of, log
+from stores.native.fencing import check_head, owned
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import copied_from, keep_place
 from stores.native.rows import ASKED, EPOCH, insert_checkpoint, to_text
 from stores.native.run_rows import run_at
-from stores.native.runs import NativeRuns, check_head, fenced, move, refused
+from stores.native.runs import NativeRuns, move, refused
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import Approval, Run, RunStatus
@@ -160,8 +161,8 @@ class NativeSupervision(NativeRuns):
 
     def rebind(self, run_id: str, token: int, workflow_hash: str, moved: NewCheckpoint) -> Header:
         """The checkpoint's own metadata names the definition."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
-            check_head(db, thread, moved)
+        with self._writing() as db:
+            check_head(owned(db, run_id, token), moved)
             header = insert_checkpoint(db, moved, token=token)
             db.execute(
                 "UPDATE runs SET workflow_hash = ?, head = ? WHERE run_id = ?", (workflow_hash, header.ref.id, run_id)

@@ -21,14 +21,6 @@ Place = Literal["before", "after", "error", "effect"]
 PLACES: Final[tuple[Place, ...]] = ("before", "after", "error", "effect")
 
 
-def breakpoint_words(each: Breakpoint) -> str:
-    """Where it stops, in words."""
-    node = each.node or "every node"
-    if each.place == "effect":
-        return f"before {each.name or 'every effect'}" + (f" of {each.node}" if each.node else "")
-    return f"on an error of {node}" if each.place == "error" else f"{each.place} {node}"
-
-
 def met(
     known: Iterable[Breakpoint], place: Place, node: str, state: Mapping[str, Value], name: str = ""
 ) -> BreakpointHit | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,8 +23,6 @@ from stores.protocol import RunStore
 from stores.runs import Run, RunStatus
 from stores.supervision import Takeover
 
-_ATTEMPTS: Final = 20  # somebody who tidies up may have it for a moment
-_PAUSE: Final = 0.01  # seconds
 _BEATS: Final = 6  # beats in a lease: some may fail on a store that is busy
 
 
@@ -108,19 +105,11 @@ def claimed(
     """
     owner = _new_owner(store)
     with RunLock(lock_path(store, run.run_id, owner)) as lock:
-        if not _acquired(lock):
+        if not lock.acquire():
             raise Unreachable(f"cannot lock run {run.run_id}", hint="try again")
         over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
         takeover = None if over is None else Takeover(run.token, over)
         yield store.claim(run.run_id, owner, os.getpid(), on_conflict, lease=lease, takeover=takeover)
-
-
-def _acquired(lock: RunLock) -> bool:
-    for _ in range(_ATTEMPTS):
-        if lock.acquire():
-            return True
-        time.sleep(_PAUSE)
-    return False
 
 
 class Heartbeat:

@@ -91,7 +91,7 @@ class Runner:
         if self._workflow.node(following) is None:
             why = f"the next node is {following!r}, and {name} {version} has none of that name"
             self._on.finish(RunStatus.FAILED, why)
-        stopped = self._on.stop_before(following, self._on.place)
+        stopped = self._on.stop_before(following)
         if stopped is not None:
             self._on.finish(stopped)
         run = self._on.run
@@ -156,8 +156,8 @@ class Runner:
         if isinstance(outcome, Failure):
             return record, outcome
         point("run.node-returned")
-        record = replace(record, output=outcome.output)
-        return record, self._committed(replace(record, status="completed"), outcome.state, ledger.statements())
+        record = replace(record, output=outcome.output, status="completed")
+        return record, self._committed(record, outcome.state, ledger.statements())
 
     def _committed(
         self, record: StepRecord, state: bytes, statements: tuple[EffectCall, ...] = ()
@@ -222,7 +222,7 @@ class Runner:
         clock = self._around.clock
         end = clock.now().timestamp() + min(_LONGEST_WAIT, (until - clock.now()).total_seconds())
         while (rest := end - clock.now().timestamp()) > 0:
-            stopped = self._on.stop_before("")
+            stopped = self._on.wished()
             if stopped is not None:
                 self._on.finish(stopped)
             clock.sleep(min(rest, _SLICE))

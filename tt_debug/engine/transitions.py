@@ -20,10 +20,10 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
-from stores.supervision import BreakpointHit, Case
+from stores.supervision import Breakpoint, BreakpointHit, Case
 from tt_debug.definition.workflow import Workflow
 from tt_debug.engine.binaries import Binaries
-from tt_debug.engine.breakpoints import Stops
+from tt_debug.engine.breakpoints import Stops, met
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event
 from tt_debug.engine.patience import patiently
@@ -121,19 +121,22 @@ class Transitions:
         self._write(lambda: self._store.start_step(*self._owner, record))
         point("run.step-started")
 
-    def stop_before(self, node: str, place: Place | None = None, steps: int = 0) -> str | None:
-        """The status that the run stops with before ``node`` at ``place``, None to go on; ``steps`` are done by then.
+    def wished(self) -> str | None:
+        """The status that somebody wants the run to stop with at this moment. Raises LeaseLost."""
+        return self._wish(self._stops.look())
 
-        Without a place, while it waits, only somebody's wish stops it."""
-        requested = self._stops.look()
+    def stop_before(self, node: str) -> str | None:
+        """The status that the run stops with before ``node``, None to go on."""
+        return self.wished() or self._arrived(node, self.place.step, self.state(), 0)
+
+    def _wish(self, requested: str | None) -> str | None:
         if requested == "cancel":
             return RunStatus.CANCELLED
-        if requested == "pause" or self._around.stop.asked:
-            return RunStatus.PAUSED
-        values = codec.loads(place.state) if place is not None and self._until.when else {}
-        if place is not None and self._until.reached(node, place.step, values):
-            return RunStatus.PAUSED
-        return RunStatus.PAUSED if self._orders.single_step and steps else None
+        return RunStatus.PAUSED if requested == "pause" or self._around.stop.asked else None
+
+    def _arrived(self, node: str, step: int, state: Mapping[str, Value], steps: int) -> str | None:
+        there = self._until.reached(node, step, state) or (self._orders.single_step and steps > 0)
+        return RunStatus.PAUSED if there else None
 
     def finish(self, status: str, error: str | None = None, hit: BreakpointHit | None = None) -> NoReturn:
         """End or stop the run without a checkpoint."""
@@ -205,23 +208,20 @@ class Transitions:
         """
         values = codec.loads(state)
         following = next_node(self._workflow, record.node, values)
-        status, hit = RunStatus.COMPLETED, None
-        place = Place(self.place.head, self.place.step + 1, state)
-        if following is not None:
-            stopped = self.stop_before(following, place, self._committed + 1)
-            hit = self._stops.at("after", record.node, values) or self._stops.at("before", following, values)
-            status = stopped or (RunStatus.RUNNING if hit is None else RunStatus.PAUSED)
+        ends = RunStatus.COMPLETED if following is None else RunStatus.RUNNING
         self._visits[record.node] = record.visit
-        upcoming = self.record(following, record.ordinal + 1) if following and status == RunStatus.RUNNING else None
-        checkpoint = self._checkpoint(record.node, values, following, status)
+        checkpoint = self._checkpoint(record.node, values, following, ends)
+        commit = StepCommit(*self._owner, record, checkpoint, ends, commit_id=_commit_id(record), statements=statements)
+
+        def decide(requested: str | None, known: tuple[Breakpoint, ...]) -> StepCommit:
+            nonlocal commit
+            commit = self._decided(commit, following or "", values, requested, known)
+            return commit
+
         point("run.step-before-commit")
         begun = time.monotonic()
-        commit = StepCommit(
-            *self._owner, record, checkpoint,
-            run_status=status, following=upcoming, commit_id=_commit_id(record), statements=statements, hit=hit,
-            error=None if hit is None else hit.said,
-        )  # fmt: skip
-        header = self._write(lambda: self._store.commit_step(commit), tells=True)
+        asked = commit if following is None else replace(commit, decide=decide)
+        header = self._write(lambda: self._store.commit_step(asked), tells=True)
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.binaries.stored()
@@ -231,9 +231,21 @@ class Transitions:
             "step_finished", node=record.node, step=self.place.step, checkpoint=header.ref.id,
             duration_ms=round((record.duration or 0.0) * 1000, 3), next=list(header.next),
         )  # fmt: skip
-        if upcoming is None:
-            raise Ended(self._status_after(status), None if hit is None else hit.said)
-        return upcoming
+        if commit.following is None:
+            raise Ended(self._status_after(commit.run_status), commit.error)
+        return commit.following
+
+    def _decided(
+        self, commit: StepCommit, following: str, values: Mapping[str, Value], requested: str | None,
+        known: tuple[Breakpoint, ...],
+    ) -> StepCommit:  # fmt: skip
+        """The commit of a step that another follows, as it is to be made by what holds at this moment."""
+        record, done = commit.step, self._committed + 1
+        hit = met(known, "after", record.node, values) or met(known, "before", following, values)
+        stopped = self._wish(requested) or self._arrived(following, self.place.step + 1, values, done)
+        status = stopped or (RunStatus.RUNNING if hit is None else RunStatus.PAUSED)
+        upcoming = self.record(following, record.ordinal + 1) if status == RunStatus.RUNNING else None
+        return replace(commit, run_status=status, following=upcoming, hit=hit, error=None if hit is None else hit.said)
 
     def suspend(self, record: StepRecord, question: Question) -> NoReturn:
         """End the run durably until a human has answered; the answer's checkpoint is the next on this line."""

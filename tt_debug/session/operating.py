@@ -19,7 +19,6 @@ from stores.reopening import Reopened
 from stores.runs import Approval, Run, RunStatus
 from stores.supervision import Breakpoint
 from tt_debug.engine import graph_recovery, recover, recovery
-from tt_debug.engine.breakpoints import breakpoint_words as breakpoint_words
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
@@ -28,6 +27,7 @@ from tt_debug.session.answers import decisions
 from tt_debug.session.figures import Figures, figures
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import GraphTarget, OnEvent, RunResult
+from tt_debug.session.preview import breakpoint_words as breakpoint_words
 from tt_debug.session.run_records import Records, elsewhere
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stores.model import Value
+from stores.supervision import Breakpoint
 
 if TYPE_CHECKING:  # pydantic, 57 ms
     from tt_debug.definition.workflow import Node, Workflow
@@ -76,3 +77,11 @@ def limits(workflow: Workflow) -> tuple[str, ...]:
                 f"{node.id}: on_timeout {node.on_timeout} after {node.due} takes a worker or a sweep to notice"
             )
     return tuple(found)
+
+
+def breakpoint_words(each: Breakpoint) -> str:
+    """Where it stops, in words."""
+    node = each.node or "every node"
+    if each.place == "effect":
+        return f"before {each.name or 'every effect'}" + (f" of {each.node}" if each.node else "")
+    return f"on an error of {node}" if each.place == "error" else f"{each.place} {node}"

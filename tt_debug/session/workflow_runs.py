@@ -17,7 +17,6 @@ from stores.runs import Definition, Run, RunStatus
 from tt_debug.definition.load import differences, load_body, load_workflow
 from tt_debug.definition.versions import NoWay, Way, way
 from tt_debug.definition.workflow import Workflow
-from tt_debug.engine.breakpoints import breakpoint_words
 from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.until import parse_until
 from tt_debug.engine.worker import WorkflowJob, run_workflow
@@ -28,7 +27,7 @@ from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.owners import known_runs
 from tt_debug.session.plans import OnEvent, RunPlan, RunRequest, RunResult
-from tt_debug.session.preview import calls, ends, limits, upcoming
+from tt_debug.session.preview import breakpoint_words, calls, ends, limits, upcoming
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.shell import word
 
