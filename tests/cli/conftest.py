@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from stores.places import cache_folder
 from tests.cli.fakes import Asked
 from tests.cli.shell import Shell
 from tt_debug.cli.main import main
@@ -37,6 +39,12 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def nothing_told_yet() -> None:
+    """A notice is told once a day; each test begins a day of its own."""
+    shutil.rmtree(cache_folder() / "told", ignore_errors=True)
 
 
 @pytest.fixture

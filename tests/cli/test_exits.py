@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import click
 import pytest
 
 from stores import errors as store
+from stores.places import cache_folder
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
 from tt_debug import errors as debugger
@@ -63,6 +66,13 @@ def test_notices_are_said_once_beside_the_answer(run: Run, asked: Asked) -> None
     ran = run("threads", "trip.db", "--json")
     assert ran.err == "note: version 99 is shown ␛[31mas it is\n"
     assert ran.data == []
+    assert run("threads", "trip.db", "--json").err == ""
+    asked.session.notices = ("another",)
+    assert run("threads", "trip.db", "--json").err == "note: another\n"
+    [*told] = (cache_folder() / "told").iterdir()
+    for each in told:
+        os.utime(each, (0, time.time() - 90_000))
+    assert run("threads", "trip.db", "--json").err == "note: another\n"
 
 
 def test_session_is_closed_after_an_error(run: Run, asked: Asked) -> None:

@@ -292,7 +292,7 @@ async def test_from_the_graph_the_whole_state_is_edited_and_from_the_diff_the_va
 
 async def test_a_read_only_store_answers_with_the_reason() -> None:
     async with thread_screen(read_only=True, session=TripSession(read_only=True)) as it:
-        for key in ("e", "f", "c", "R"):
+        for key in ("e", "f", "c"):
             await it.press(key)
             assert it.app.screen is it.screen
         assert "read-only: started with --read-only" in it.told
