@@ -26,11 +26,11 @@ _AT_LEAST: Final = "peer/ours"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One thing to be measured: ``setup``, "package.module:function", is called once with ``options`` and gives what
-    is called in every round. ``setup`` is not measured; a round that gives an `Amount` has measured itself."""
+    """One thing to be measured: ``setup``, "package.module:function", is called once with ``options``, or with what
+    they give when it comes up (data that takes long to make), and gives what is called in every round. ``setup`` is not measured; a round that gives an `Amount` has measured itself."""
 
     setup: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ class _Side:
     """A work in its own process, which does a round for every line it is sent."""
 
     def __init__(self, work: Work) -> None:
-        argv = [sys.executable, "-m", "tests.bench.harness", work.setup, json.dumps(dict(work.options))]
+        options = work.options() if callable(work.options) else work.options
+        argv = [sys.executable, "-m", "tests.bench.harness", work.setup, json.dumps(dict(options))]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:

@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from stores.registry import open_store
-from tests.bench import data
+from tests.bench import data, postgres_data
 from tests.bench.cases import cases
 from tests.bench.growth import curves
 from tests.bench.harness import Amount, Case, Figure, Result, Work, measure
@@ -109,6 +109,7 @@ def test_every_case_names_works_that_are_there(folder: Path, monkeypatch: pytest
     for name in ("linear", "chat", "talk"):
         monkeypatch.setattr(data, name, lambda count: folder / "none")
     monkeypatch.setattr(data, "crowd", lambda threads, each: folder / "none")
+    monkeypatch.setattr(postgres_data, "linear", lambda count: "postgresql:///none")
     found = list(cases(1_000))
     assert len({case.id for case in found}) == len(found) > 8
     for case in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tests.bench import data
+from tests.bench import data, postgres_data
 from tests.bench.harness import Case, Work
 
 _LISTING: Final = "tests.bench.works.listing"
@@ -15,6 +15,8 @@ def cases(size: int) -> Iterator[Case]:
     """Everything that is read without running anything."""
     for count, name in data.sizes(size):
         yield _graph(count, name)
+    for count, name in data.sizes(min(size, 100_000)):
+        yield _postgres(count, name)
     yield from _chat()
     yield _threads(min(1500, size // 10))
 
@@ -28,6 +30,21 @@ def _graph(count: int, name: str) -> Case:
         Work(f"{_LISTING}:graph_peer", where),
         Work(f"{_LISTING}:graph_floor", where),
         {"ours/floor": 1.6, "peer/ours": 50},
+    )
+
+
+def _postgres(count: int, name: str) -> Case:
+    def where() -> dict[str, str]:
+        return {"path": postgres_data.linear(count), "thread": "agent"}
+
+    return Case(
+        f"graph-postgres-{name}",
+        f"graph of a thread of {name} checkpoints in PostgreSQL / get_state_history / SELECT id, parent",
+        Work(f"{_LISTING}:graph_ours", where),
+        Work(f"{_LISTING}:graph_peer_postgres", where),
+        Work(f"{_LISTING}:graph_floor_postgres", where),
+        {"ours/floor": 1.3, "peer/ours": 100},
+        rounds=3,
     )
 
 

@@ -41,6 +41,30 @@ def graph_peer(path: str, thread: str) -> Callable[[], object]:
     return work
 
 
+def graph_peer_postgres(path: str, thread: str) -> Callable[[], object]:
+    """The same by PostgresSaver."""
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    def work() -> object:
+        with PostgresSaver.from_conn_string(path) as saver:
+            return sum(1 for _ in _graph(saver).get_state_history({"configurable": {"thread_id": thread}}))
+
+    return work
+
+
+def graph_floor_postgres(path: str, thread: str) -> Callable[[], object]:
+    """Ids and parents by SQL alone, by a binary cursor."""
+    import psycopg
+
+    question = "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE thread_id = %s"
+
+    def work() -> object:
+        with psycopg.connect(path) as db, db.cursor(binary=True) as cursor:
+            return cursor.execute(question, (thread,)).fetchall()
+
+    return work
+
+
 def _graph(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
     """A graph over the channels that the threads of these databases have."""
     from langgraph.graph import START, StateGraph
