@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from stores.model import Path, Value
@@ -27,7 +28,8 @@ class Expression:
     all of them."""
 
     text: str
-    _compiled: Any
+    _ask: Callable[[Mapping[str, Value]], Value]
+    _errors: type[Exception]
     reads: frozenset[str] | None = None
 
 
@@ -43,10 +45,12 @@ def compile_expr(text: str) -> Expression:
     """Raises UsageError, showing where, for what is not JMESPath."""
     import jmespath  # 12 ms
     from jmespath.exceptions import JMESPathError
+    from jmespath.visitor import TreeInterpreter
 
     try:
-        compiled = jmespath.compile(text)
-        return Expression(text, compiled, _reads(compiled.parsed))
+        tree = jmespath.compile(text).parsed
+        # One interpreter for all states: to make it takes longer than most expressions do.
+        return Expression(text, partial(TreeInterpreter().visit, tree), JMESPathError, _reads(tree))
     except JMESPathError as error:
         said = _CARET.sub("", str(error)).replace("\n", " ").strip()
         raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
@@ -113,11 +117,9 @@ def _hint(text: str) -> str:
 def evaluate(expression: Expression, state: Mapping[str, Value]) -> Value | Failed:
     """What the expression says of a state. A value of a class answers as its payload, undecoded bytes by what is
     known of them."""
-    from jmespath.exceptions import JMESPathError
-
     try:
-        return expression._compiled.search(plain(state))
-    except JMESPathError as error:
+        return expression._ask(plain(state))
+    except expression._errors as error:
         return Failed(str(error).replace("\n", " "))
     except (TypeError, AttributeError, RecursionError) as error:
         # jmespath's comparisons and functions raise these on values of kinds they do not expect.

@@ -16,6 +16,7 @@ from stores import blobs
 from stores.blobs import Blob
 from stores.model import MISSING, Opaque, Partial, Path, Tagged, Value
 from stores.paths import format_path, has_key
+from tt_debug.equality import ATOMS
 from tt_debug.equality import strict_equal as strict_equal
 from tt_debug.errors import UsageError
 from tt_debug.redaction import Hidden
@@ -253,9 +254,14 @@ def walk(value: Value) -> Iterator[Value]:
             todo.extend((*reversed(value.writes), value.seed))
 
 
+_FLAT: frozenset[object] = ATOMS | {float}
+
+
 def plain(value: Value) -> Value:
     """The value as an expression sees it: a `Tagged` is its payload, a dict or list without one is itself."""
-    if not any(isinstance(part, Tagged | Opaque | Partial) for part in walk(value)):
+    if type(value) is dict and _FLAT.issuperset(map(type, value.values())):
+        return value
+    if not any(isinstance(part, (Tagged, Opaque, Partial)) for part in walk(value)):
         return value
     box: list[Value] = [None]
     todo: list[tuple[Value, Any, Any]] = [(value, box, 0)]

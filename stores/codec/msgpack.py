@@ -47,10 +47,11 @@ class Decoder:
     """Decodes values of one store; equal extension payloads become the same object, so that stepping decodes what is
     new and diffs compare by identity. What it gives is shared, so nobody may change it.
 
-    ``budget`` bounds the bytes remembered; between threads that share a decoder the bound is approximate.
+    ``budget`` bounds the bytes remembered, which take four times as much room decoded; between threads that share a
+    decoder the bound is approximate.
     """
 
-    def __init__(self, budget: int = 64 * 1024 * 1024) -> None:
+    def __init__(self, budget: int = 24 * 1024 * 1024) -> None:
         self._known = _Known(budget)
         self._last: Sequence[tuple[_Key, _Read]] = ()
 
