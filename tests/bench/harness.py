@@ -27,7 +27,8 @@ _AT_LEAST: Final = "peer/ours"
 @dataclass(frozen=True, slots=True)
 class Work:
     """One thing to be measured: ``setup``, "package.module:function", is called once with ``options``, or with what
-    they give when it comes up (data that takes long to make), and gives what is called in every round. ``setup`` is not measured; a round that gives an `Amount` has measured itself."""
+    they give when it comes up (data that takes long to make), and gives what is called in every round. ``setup`` is
+    not measured; a round that gives an `Amount` has measured itself."""
 
     setup: str
     options: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
