@@ -19,7 +19,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.conftest import screen_lines, unsafe_characters
-from tests.tui.scenes import SCENES, Stage
+from tests.tui.power_scenes import SCENES, Stage
 from tests.tui.thread_fakes import START
 from tt_debug.tui import loader, outages
 from tt_debug.tui.screens import approvals, everywhere, home, thread_base, thread_following, thread_running

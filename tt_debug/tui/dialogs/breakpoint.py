@@ -67,6 +67,9 @@ class BreakpointDialog(Dialog[Wish]):
     DEFAULT_CSS = """
     BreakpointDialog #break-place { layout: horizontal; width: 100%; height: 1; border: none; background: $surface; }
     BreakpointDialog #break-place RadioButton { width: auto; margin-right: 2; background: $surface; }
+    BreakpointDialog #break-place .toggle--button { color: $foreground; background: $surface; }
+    BreakpointDialog #break-place RadioButton.-on .toggle--button { color: $text-success; background: $surface; }
+    BreakpointDialog #break-place:blur RadioButton > .toggle--label { background: $surface; text-style: none; }
     BreakpointDialog .form-line { height: 1; }
     BreakpointDialog .form-line Static { width: 8; }
     BreakpointDialog .form-line Input { width: 1fr; }

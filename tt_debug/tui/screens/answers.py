@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
@@ -23,7 +24,7 @@ from tt_debug.tui.asking import Answer, Part, Question, ask
 from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
-from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.screens.base import NARROW, BaseScreen
 from tt_debug.tui.screens.going import MarksHits, ShowsMessages, go_to_checkpoint
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
@@ -158,10 +159,20 @@ class AnswersScreen(BaseScreen):
         panel.empty = problem or self._nothing()
         panel.show(lines, part.answers)
         panel.cursor = cursor
-        panel.border_title = f"1 Answers  {len(lines):,}"
-        panel.border_subtitle = self._progress()
+        self._show_progress(panel)
         self.show_title(Title((self.store.label, self._question.title), read_only=self.tt.read_only))
         self.refresh_keys()
+
+    def _show_progress(self, panel: Panel, instead: str = "") -> None:
+        """How far it is, in the lower border; a narrow screen draws the rule above the list only."""
+        narrow, words = self.size.width < NARROW, instead or self._progress()
+        title = f"1 Answers  {len(self._part.answers):,}"
+        panel.border_title = Content(f"{title}   {words}" if narrow else title)
+        panel.border_subtitle = Content("" if narrow else words)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The title holds more or less."""
+        self._show_progress(self.query_one("#answers", Panel))
 
     def _nothing(self) -> str:
         if self._watch is None:
@@ -226,7 +237,7 @@ class AnswersScreen(BaseScreen):
     def _origins_read(self, event: OriginsRead) -> None:
         if self._current() == event.written:
             panel = self.query_one("#answers", Panel)
-            panel.border_subtitle = event.words or self._progress()
+            self._show_progress(panel, event.words)
 
     def act_refresh(self) -> None:
         """Ask again."""

@@ -106,6 +106,8 @@ class ThreadLogPoints(ThreadWatches):
 
     @on(PointsRead)
     def _points_learnt(self, event: PointsRead) -> None:
+        # A class's own handler comes before that of what it is made from, which learns the same.
+        self._known.update(event.points)
         self._learn_values(ref for text, ref in event.points if text == self.column)
 
     def _learn_values(self, refs: Iterable[Ref]) -> None:
