@@ -12,7 +12,7 @@ import pytest
 
 from stores.supervision import Case
 from tests.engine.flows import Bench, bench
-from tt_debug.engine.binaries import Binaries
+from tt_debug.binaries import Binaries
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 
 NODES = """

@@ -90,7 +90,7 @@ class Memory:
     def read(self, row: str, size: int, *, anew: bool = True) -> dict[str, Any]:
         held = {} if anew else self.held
         reading = Reading(
-            held.get,
+            lambda names: {name: held[name] for name in names if name in held},
             lambda names: {name: self.texts.get(hash_in(name), "is gone") for name in names},
             lambda _, value: value,
         )

@@ -207,6 +207,7 @@ class ResumeOptions(RunTarget):
     until: str | None
     step: bool
     on_conflict: str | None
+    check_refs: bool
     answer: Value = field(default=None)
     answered_by: str | None = None
 
@@ -221,6 +222,7 @@ class ResumeOptions(RunTarget):
 @click.option("--step", is_flag=True, help="Stop after one step.")
 @click.option("--answer", type=JsonText(), metavar="JSON", help="Answer the question it waits with, and go on.")
 @click.option("--as", "answered_by", metavar="NAME", help="Who answers; the OS user when left out.")
+@click.option("--check-refs", is_flag=True, help="Look first whether what the state refers to on the web is there.")
 @conflict_option
 @running_options
 @gathered(ResumeOptions)
@@ -245,6 +247,7 @@ def resume(front: Front, options: ResumeOptions) -> ExitCode:
             graph=options.graph_target(),
             accept_graph=options.accept_graph,
             on_conflict=options.on_conflict,
+            check_refs=options.check_refs,
         )
         return Runner(front, session, Output(options.as_json), yes=options.yes, reveal=options.reveal).go(request)
 

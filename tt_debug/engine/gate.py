@@ -6,12 +6,10 @@ what does not pass: the run is held, and the intact checkpoints before it are of
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
 
 from stores.blobs import taken_out
 from stores.codec import json as codec
@@ -30,6 +28,7 @@ from tt_debug.engine.nodes import find
 from tt_debug.engine.retry import FatalError
 from tt_debug.engine.traces import message
 from tt_debug.errors import DefinitionError
+from tt_debug.references import fault as reference_fault
 
 if TYPE_CHECKING:
     from stores.protocol import RunStore
@@ -55,13 +54,17 @@ class Passed:
     notes: tuple[str, ...] = ()
 
 
-def check(store: RunStore, run: Run, adopt: str | None = None) -> Passed:
-    """Let a run pass that is owned by us, or raise Held; ``adopt`` is the hash of a definition it is to go on with.
+def check(store: RunStore, run: Run, adopt: str | None = None, *, check_refs: bool = False) -> Passed:
+    """Let a run pass that is owned by us, or raise Held. ``adopt`` is the hash of a definition it is to go on with;
+    with ``check_refs`` servers on the web are asked for what the state refers to there.
 
     A definition is moved from to another only where that says how; this leaves a checkpoint with source "migrate".
     """
     checkpoint = _intact(store, run)
-    _check_references(checkpoint.state, store)
+    beside = Path(store.info.path).parent if store.info.path else None
+    wrong = reference_fault(checkpoint.state, beside, web=check_refs)
+    if wrong is not None:
+        raise Held(Case.CHECKSUM, wrong)
     workflow = _definition(store, run.workflow_hash)
     target = workflow if adopt in (None, run.workflow_hash) else _definition(store, adopt or "")
     if target is not workflow:
@@ -72,14 +75,14 @@ def check(store: RunStore, run: Run, adopt: str | None = None) -> Passed:
     return _moved_on(store, run, workflow, checkpoint, missing)
 
 
-def let_pass(run: Run, around: Surroundings, adopt: str | None = None) -> Workflow | None:
+def let_pass(run: Run, around: Surroundings, adopt: str | None = None, *, check_refs: bool = False) -> Workflow | None:
     """The definition to run an owned run by; None when it is held, which has been told as the run's end."""
 
     def tell(kind: str, **fields: Value) -> None:
         around.tell(Event(kind, run.run_id, run.thread, around.clock.now().isoformat(), fields))
 
     try:
-        passed = check(around.store, run, adopt)
+        passed = check(around.store, run, adopt, check_refs=check_refs)
     except Held as held:
         run = hold(around.store, run, held)
         head = run.head.id if run.head else None
@@ -148,33 +151,6 @@ def _offer(store: RunStore, run: Run) -> str:
         return ""
     names = ", ".join(f"{header.ref.thread}@{header.ref.id}" for header in sound)
     return f"; intact, to fork from: {names}"
-
-
-def _check_references(state: Value, store: RunStore) -> None:
-    """Files outside that the state names by ``{"$ref": "file:…", "sha256": …}`` are there, and what they were."""
-    for url, digest in _references(state):
-        path = Path(unquote(urlsplit(url).path))
-        if not path.is_absolute() and store.info.path:
-            path = Path(store.info.path).parent / path
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise Held(Case.CHECKSUM, f"the state refers to {url}, which is gone: {error.strerror}") from error
-        if digest and hashlib.sha256(content).hexdigest() != digest:
-            raise Held(Case.CHECKSUM, f"the state refers to {url}, which is not what it was")
-
-
-def _references(value: Value) -> Iterator[tuple[str, str | None]]:
-    if isinstance(value, dict):
-        url = value.get("$ref")
-        if isinstance(url, str) and url.startswith("file:"):
-            digest = value.get("sha256")
-            yield url, digest if isinstance(digest, str) else None
-        for item in value.values():
-            yield from _references(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _references(item)
 
 
 def _definition(store: RunStore, hash: str) -> Workflow:

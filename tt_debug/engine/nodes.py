@@ -24,11 +24,11 @@ from stores.effects import digest
 from stores.errors import Invalid
 from stores.model import Value
 from stores.paths import format_path
+from tt_debug.binaries import Binaries
 from tt_debug.definition.code import code_of
 from tt_debug.definition.schemas import BadSchema, schema_fault
 from tt_debug.definition.workflow import HumanNode, ModelNode, Node, Workflow
 from tt_debug.engine import providers
-from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.calling import Function, awaited, call
 from tt_debug.engine.context import DELETE, Context
 from tt_debug.engine.plan import merge

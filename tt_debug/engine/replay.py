@@ -19,8 +19,8 @@ from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.protocol import RunStore, Writer
 from stores.runs import Run, StepRecord
+from tt_debug.binaries import Binaries
 from tt_debug.definition.workflow import Workflow
-from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.context import Context
 from tt_debug.engine.effects import CACHE, Calls, Entry, Stopped, newest_answer
 from tt_debug.engine.events import Event

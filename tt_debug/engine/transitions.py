@@ -21,8 +21,8 @@ from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import Breakpoint, BreakpointHit, Case
+from tt_debug.binaries import Binaries
 from tt_debug.definition.workflow import Workflow
-from tt_debug.engine.binaries import Binaries
 from tt_debug.engine.breakpoints import Stops, met
 from tt_debug.engine.effects import Calls, Hold, Ledger, Parts, verdict_schema
 from tt_debug.engine.events import Event

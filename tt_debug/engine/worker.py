@@ -55,6 +55,7 @@ class WorkflowJob:
     allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
     adopt: str | None = None
+    check_refs: bool = False  # whether servers on the web are asked for what the state refers to there
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease) as heart:
             around = Surroundings(store, tell, stop, Clock(store.time()), heart.prolong)
-            passed = patiently(around.clock, lambda: let_pass(mine, around, job.adopt))
+            passed = patiently(around.clock, lambda: let_pass(mine, around, job.adopt, check_refs=job.check_refs))
             if passed is not None:
                 orders = Orders(until, job.single_step, tuple(job.allow))
                 Runner(store.owned(mine.run_id, mine.token), passed, orders, around).go()

@@ -57,7 +57,8 @@ class RunRequest:
     where an effect on record meets another request; None stops there and asks. ``allow`` are the classes of effects
     that a replay may call, all of them when empty. ``mode`` of a replay: "live" calls everything again; "recorded" runs
     the nodes and calls nothing, "verify" ends at the first divergence from the record; None is "recorded" where there
-    is a record, else "live".
+    is a record, else "live". ``check_refs``: before anything runs, servers on the web are asked whether what the state
+    refers to there is still there, and is what it was.
     """
 
     action: Literal["run", "resume", "replay", "update"]
@@ -78,6 +79,7 @@ class RunRequest:
     mode: Literal["live", "recorded", "verify"] | None = None
     on_conflict: str | None = None
     allow: tuple[str, ...] = ()
+    check_refs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class RunPlan:
     does: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
+    on_web: int = 0  # things on the web that the state refers to
 
     @property
     def from_record(self) -> bool:
@@ -124,6 +127,10 @@ class RunPlan:
             parts.append(f"code          {self.code}")
         parts += [f"calls         {call}" for call in self.calls]
         parts += [f"on record     {line}" for line in self._on_record()]
+        if self.on_web:
+            things = f"{self.on_web} thing{'s' * (self.on_web != 1)} on the web"
+            asked = "looked at before anything runs" if self.request.check_refs else "not looked at (--check-refs)"
+            parts.append(f"refers to     {things}: {asked}")
         parts += [f"note          {note}" for note in self.notes]
         return tuple(safe_text(part) for part in parts)
 

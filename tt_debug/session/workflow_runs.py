@@ -21,6 +21,7 @@ from tt_debug.engine.plan import NoWayOn, next_node
 from tt_debug.engine.until import parse_until
 from tt_debug.engine.worker import WorkflowJob, run_workflow
 from tt_debug.errors import DefinitionChanged, UsageError
+from tt_debug.references import WEB, references
 from tt_debug.session import asking, forking, heads, operating, recorded, replays, starting
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
@@ -74,7 +75,8 @@ def _plan_of(store: RunStore, journal: Journal, request: RunRequest, given: Path
     replayed = request.action == "replay"
     start = _replayed(store, view, request) if replayed else _resumed(store, view, request, workflow)
     planned = recorded.told(_plan(request, workflow, start), recorded.ahead(store, view, ref))
-    planned = replace(planned, notes=(*planned.notes, *_stopping(store, planned)))
+    on_web = len({found.url for found in references(start.state) if found.url.startswith(WEB)})
+    planned = replace(planned, notes=(*planned.notes, *_stopping(store, planned)), on_web=on_web)
     if old is None:
         return planned
     note = _way(store, view.headers[ref], old, workflow).said(old, workflow)
@@ -105,6 +107,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
         folder=str(given.absolute().parent) if given is not None else None,
         on_conflict=request.on_conflict,
         allow=request.allow,
+        check_refs=request.check_refs,
         adopt=_definition(plan).hash if plan.instead_of is not None else None,
     )
     ended = run_workflow(job, on_event)

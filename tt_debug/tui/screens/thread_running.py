@@ -28,7 +28,7 @@ from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.draft import EditOutcome
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.times import clock_text
-from tt_debug.tui.screens.replaying import OTHER_MODES, OTHER_REPLAYS, replay_lines
+from tt_debug.tui.screens.replaying import OTHER_WAYS, other_ways, replay_lines
 from tt_debug.tui.screens.thread_editing import ThreadEditing
 from tt_debug.tui.under_way import UnderWay
 
@@ -127,15 +127,15 @@ class ThreadRunning(ThreadEditing):
         plan = event.plan
 
         def decided(word: str | None) -> None:
-            if word in OTHER_MODES:
-                self._ask(replace(plan.request, mode=OTHER_MODES[word]))
+            if word in OTHER_WAYS:
+                self._ask(replace(plan.request, **OTHER_WAYS[word]))
             elif word is not None:
                 decision = word if word in OnConflict.ALL else plan.request.on_conflict
                 self._start(replace(plan, request=replace(plan.request, on_conflict=decision)))
 
         verb = "Run one step" if plan.request.single_step else "Run"
         asks = bool(plan.differing) and plan.request.action == "resume" and plan.request.on_conflict is None
-        others = OTHER_REPLAYS[: 1 if self.tt.read_only else None] if plan.request.mode == "recorded" else ()
+        others = other_ways(plan, read_only=self.tt.read_only)
         dialog = ConfirmDialog(plan.title, plan.lines()[1:], verb, asks_on_conflict=asks, others=others)
         self.app.push_screen(dialog, decided)
 
