@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_CHECKPOINTS: Final = 20_000
 """So many are looked at one by one."""
+MUCH_LOG: Final = 64_000_000
+"""Bytes; SQLite writes a log back at four million where nobody keeps it from that."""
 LITTLE_SPACE: Final = 100_000_000  # bytes
 MOST_NAMED: Final = 3
 MOST_KINDS: Final = 6
@@ -96,8 +98,11 @@ def _file(path: Path) -> Iterator[Finding]:
     if companions.get("-journal"):
         yield Finding("file", "warn", "a transaction was not finished", "the next program that writes rolls it back")
     if companions.get("-wal"):
-        size = human_size(companions["-wal"])
-        yield Finding("file", "ok", f"{size} not yet written back from {path.name}-wal", "keep both files together")
+        size, grown = human_size(companions["-wal"]), companions["-wal"] > MUCH_LOG
+        advice = (
+            "a reader that stays in one transaction keeps it growing: end it" if grown else "keep both files together"
+        )
+        yield Finding("file", "warn" if grown else "ok", f"{size} not yet written back from {path.name}-wal", advice)
     kind = network_filesystem(path)
     if kind:
         yield Finding("file", "warn", f"on {kind}, whose locks SQLite cannot rely on", "let one machine write to it")
