@@ -15,6 +15,7 @@ from stores.errors import StoreError
 from stores.model import MISSING, Ref, Value
 from tt_debug.equality import strict_equal
 from tt_debug.query import Expression, Failed, evaluate, holds
+from tt_debug.values import Payloads
 
 State: TypeAlias = Mapping[str, Value] | StoreError
 """A state, or why it cannot be read."""
@@ -68,6 +69,7 @@ class Finder:
         self.reads = expression.reads
         """The keys of a state that are enough; None for all."""
         self.tally = Tally()
+        self._known: Payloads = {}
 
     def every(self, states: Iterable[State]) -> Iterator[tuple[int, Value]]:
         """Each place where it holds."""
@@ -123,7 +125,7 @@ class Finder:
         if isinstance(state, StoreError):
             self.tally.unanswered[str(state)] += 1
             return MISSING
-        value = evaluate(self._expression, state)
+        value = evaluate(self._expression, state, self._known)
         if isinstance(value, Failed):
             self.tally.unanswered[value.reason] += 1
             return MISSING

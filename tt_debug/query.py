@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from stores.model import Path, Value
 from tt_debug.errors import UsageError
-from tt_debug.values import plain
+from tt_debug.values import Payloads, plain
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LONGEST_LITERAL: Final = 2000
@@ -114,11 +114,11 @@ def _hint(text: str) -> str:
     return "see https://jmespath.org: plan.status == 'draft', length(messages) > `3`, messages[-1].content"
 
 
-def evaluate(expression: Expression, state: Mapping[str, Value]) -> Value | Failed:
+def evaluate(expression: Expression, state: Mapping[str, Value], known: Payloads | None = None) -> Value | Failed:
     """What the expression says of a state. A value of a class answers as its payload, undecoded bytes by what is
-    known of them."""
+    known of them. ``known`` as in `tt_debug.values.plain`."""
     try:
-        return expression._ask(plain(state))
+        return expression._ask(plain(state, known))
     except expression._errors as error:
         return Failed(str(error).replace("\n", " "))
     except (TypeError, AttributeError, RecursionError) as error:

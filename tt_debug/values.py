@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from stores import blobs
 from stores.blobs import Blob
@@ -257,8 +257,16 @@ def walk(value: Value) -> Iterator[Value]:
 _FLAT: frozenset[object] = ATOMS | {float}
 
 
-def plain(value: Value) -> Value:
-    """The value as an expression sees it: a `Tagged` is its payload, a dict or list without one is itself."""
+Payloads: TypeAlias = dict[int, tuple[Tagged, Value]]
+"""Messages whose payloads were made plain before, by identity: the next state of a thread has the very same ones."""
+
+_MOST_PAYLOADS: Final = 50_000
+
+
+def plain(value: Value, known: Payloads | None = None) -> Value:
+    """The value as an expression sees it: a `Tagged` is its payload, a dict or list without one is itself.
+
+    ``known`` is kept from one state to the next by whoever asks many."""
     if type(value) is dict and _FLAT.issuperset(map(type, value.values())):
         return value
     if not any(isinstance(part, (Tagged, Opaque, Partial)) for part in walk(value)):
@@ -267,6 +275,9 @@ def plain(value: Value) -> Value:
     todo: list[tuple[Value, Any, Any]] = [(value, box, 0)]
     while todo:
         value, holder, place = todo.pop()
+        if isinstance(value, Tagged) and known is not None:
+            holder[place] = _payload(value, known)
+            continue
         while isinstance(value, Tagged):
             value = value.value
         if isinstance(value, Mapping):
@@ -279,3 +290,12 @@ def plain(value: Value) -> Value:
             out = to_json(value) if isinstance(value, Opaque | Partial) else value
         holder[place] = out
     return box[0]
+
+
+def _payload(value: Tagged, known: Payloads) -> Value:
+    found = known.get(id(value))
+    if found is None:
+        if len(known) >= _MOST_PAYLOADS:
+            known.clear()
+        found = known[id(value)] = value, plain(value.value)  # held, so that no other value gets its identity
+    return found[1]

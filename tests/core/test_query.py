@@ -130,3 +130,14 @@ def test_an_expression_knows_the_keys_that_it_looks_at(text: str) -> None:
     state = {"n": 3, "plan": {"status": "x"}, "messages": [{"id": "b", "role": "ai", "content": "c"}], "id": "z"}
     few = state if keys is None else {key: state[key] for key in keys}
     assert evaluate(expression, few) == evaluate(expression, state)
+
+
+def test_many_states_with_the_same_messages_answer_as_each_does_alone() -> None:
+    known: dict[int, tuple[Tagged, Value]] = {}
+    expression = compile_expr("messages[*].content | join(' ', @)")
+    messages = [Tagged("app.M", {"content": str(at), "parts": [Tagged("app.P", {"x": at})]}) for at in range(5)]
+    for length in range(1, 6):
+        state = {"messages": messages[:length], "n": length}
+        assert evaluate(expression, state, known) == evaluate(expression, state) == " ".join("01234"[:length])
+    assert evaluate(compile_expr("messages[-1].parts[0].x"), state, known) == 4
+    assert len(known) == 5
