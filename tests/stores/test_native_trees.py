@@ -18,14 +18,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stores.changes import apply_changes
 from stores.codec import json as codec
 from stores.errors import Corrupt, Invalid
 from stores.model import Change, Header, NewCheckpoint, Ref
 from stores.native import schema, tables
 from stores.native.sqlite import NativeStore, create_native
+from stores.native.states import States
 from stores.native.tree_cutting import Cutting
 from stores.native.tree_reading import Reading
 from stores.native.trees import DEEPEST, INLINE, Held, hash_in, is_tree
+from tt_debug.redaction import Redaction
+from tt_debug.session.questions import history
+from tt_debug.session.session import Session
+from tt_debug.values import from_json, to_json
 
 LETTERS = [c for c in string.printable[:94] if c not in '"\\']
 Message = dict[str, Any]
@@ -458,3 +464,41 @@ def test_a_value_of_many_megabytes_is_kept(store: NativeStore, path: Path) -> No
         assert anew.load(second.ref).state == {"document": document, "n": 2}
         assert anew.load(first.ref).state["document"] is anew.load(second.ref).state["document"]
     assert sql(path, "SELECT count(*) FROM chunks") == [(1,)]
+
+
+# --- what is held in memory
+
+
+def test_what_is_held_in_memory_is_bounded_and_shared(path: Path) -> None:
+    with closing(NativeStore(path, read_only=False)) as store:
+        headers = chat(store, 120)
+    with closing(NativeStore(path)) as reader:
+        reader._states = States(reader.blob, most=400_000)
+        for header in [*headers, *reversed(headers)]:
+            assert len(reader.load(header.ref).state["messages"]) == header.step + 2  # type: ignore[operator]
+            assert reader._states._bytes <= 400_000
+        assert sum(held.cost for held in reader._states._held.values()) == reader._states._bytes
+        assert reader._states._bytes > 200_000
+
+
+def test_nobody_changes_the_values_that_states_share(path: Path, tmp_path: Path) -> None:
+    with closing(NativeStore(path, read_only=False)) as store:
+        headers = chat(store, 40)
+        texts = {header.ref: codec.dumps(dict(store.load(header.ref).state)) for header in headers}
+    session = Session.open(str(path))
+    refs = [header.ref for header in headers]
+    shared = {ref: session.load(ref).state for ref in refs}
+    head, before = refs[-1], refs[-2]
+    changes = session.diff(head, before)
+    apply_changes(shared[before], changes)
+    apply_changes(shared[head], [Change("change", ("messages", 3, "content"), None, "x"), Change("remove", ("n",))])
+    forked = session.fork(head, "fork", [Change("change", ("messages", 0, "content"), None, "x")])
+    session.edit(forked.ref, [Change("add", ("messages", 0), new={"id": "new"})])
+    list(session.export("chat"))
+    list(history(session, head, ("messages", 0, "content")))
+    Redaction(names=frozenset({"content"})).hide(shared[head])
+    to_json(shared[head])
+    from_json({"messages": [{"id": "m0"}], "n": 1}, shared[head])
+    for ref in refs:
+        assert codec.dumps(dict(session.load(ref).state)) == texts[ref] == codec.dumps(dict(shared[ref]))
+    session.close()
