@@ -15,6 +15,7 @@ _GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
 _UNIX_TICKS: Final = 0x01B21DD213814000  # ticks of 100 ns from 1582-10-15 to 1970-01-01
 _MAX_TICKS: Final = (1 << 60) - 1
 _STEP_BITS: Final = 0x3FFF
+STEPS: Final = _STEP_BITS + 1 - 16  # as many as an id tells apart, those below 0 aside
 _NEGATIVE_FROM: Final = 0x3FF0  # steps below 0 are few: -1 is an input, -2 a stub
 _SHAPE: Final = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f])([0-9a-f]{3})-([0-9a-f]{4})-[0-9a-f]{12}")
 

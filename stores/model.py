@@ -256,7 +256,8 @@ class NewCheckpoint:
 class ThreadInfo:
     """One thread in a listing. ``updated`` is its newest write; ``forked_from`` the checkpoint it was forked at.
 
-    ``checkpoints`` is None where the store does not count them.
+    ``checkpoints`` is None where the store does not count them. With ``read`` False only addresses are known: status,
+    last node and meta are not empty but unknown, and so is the step where ids do not tell it.
     """
 
     thread: str
@@ -268,6 +269,7 @@ class ThreadInfo:
     forked_from: Ref | None = None
     last_node: str | None = None
     meta: Mapping[str, Value] = field(default_factory=dict)
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,10 @@ class TellsAddresses(Protocol):
         """All of a thread. Raises NotFound."""
         ...
 
+    def threads_at(self) -> Sequence[ThreadInfo]:
+        """Every thread, in the order of ``threads``, as far as addresses tell."""
+        ...
+
     def headers_at(self, thread: str, refs: Sequence[Ref]) -> Sequence[Header]:
         """Those of one thread at these addresses, in any order; of those that are gone there is none."""
         ...

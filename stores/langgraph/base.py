@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 CAPABILITIES: Final = frozenset({Capability.FORK, Capability.NAMESPACES, Capability.TASKS})
 _KEPT_THREADS: Final = 8
+_EVERY: Final = 2**31 - 1  # the most rows that every database takes for a limit
 
 
 class LangGraphBase(ABC):
@@ -112,6 +113,10 @@ class LangGraphBase(ABC):
             return Page(tuple(reading.header(key) for key in page), more)
 
         return self._ask(question)
+
+    def threads_at(self) -> Sequence[ThreadInfo]:
+        """As `stores.protocol.TellsAddresses`."""
+        return self._ask(lambda tables: [_by_address(row) for row in tables.threads(None, _EVERY)])
 
     def addresses(self, thread: str) -> Addresses:
         """As `stores.protocol.TellsAddresses`."""
@@ -234,6 +239,13 @@ class LangGraphBase(ABC):
             while len(self._skeletons) > _KEPT_THREADS:
                 self._skeletons.popitem(last=False)
         return known
+
+
+def _by_address(row: ThreadRow) -> ThreadInfo:
+    head = None if row.head is None else Ref(row.thread, "", row.head)
+    # What an id has of the step is modulo 16,384.
+    step = ids.step_of(row.shown.id) if row.checkpoints < ids.STEPS else None
+    return ThreadInfo(row.thread, row.checkpoints, head, step, "", ids.time_of(row.latest), read=False)
 
 
 def _thread_info(reading: ThreadReading, row: ThreadRow) -> ThreadInfo:

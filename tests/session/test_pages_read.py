@@ -22,7 +22,11 @@ def chat(tmp_path: Path) -> Path:
         Row(uuid(at, at - 1), uuid(at - 1, at - 2) if at else None, {"text": f"{at} " * 300_000}, step=at - 1)
         for at in range(STEPS)
     ]
-    return handmade(tmp_path / "chat.sqlite", rows)
+    made = handmade(tmp_path / "chat.sqlite", rows)
+    opened = Session.open(str(made), read_only=True)
+    opened.open_thread("t")  # what is imported for it is read from files too
+    opened.close()
+    return made
 
 
 def bytes_read() -> int:
@@ -60,5 +64,20 @@ def test_a_header_is_read_with_its_neighbours_only_where_it_is_looked_at(chat: P
         assert not view.headers.knows(view.line()[-1])
         assert view.headers[view.line()[-1]].read
         assert view.headers.get(Ref("t", "", "none")) is None
+    finally:
+        session.close()
+
+
+@COUNTS
+def test_a_brief_list_of_threads_reads_no_states(chat: Path) -> None:
+    session = Session.open(str(chat), read_only=True)
+    try:
+        before = bytes_read()
+        (brief,) = session.threads(brief=True)
+        assert bytes_read() - before < 100_000  # a state alone is more
+        assert (brief.thread, brief.checkpoints, brief.step, brief.read) == ("t", STEPS, STEPS - 2, False)
+        (whole,) = session.threads()
+        assert whole.read
+        assert (whole.head, whole.step, whole.checkpoints) == (brief.head, brief.step, brief.checkpoints)
     finally:
         session.close()

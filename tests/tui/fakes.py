@@ -110,6 +110,8 @@ class FakeSession:
         if call in self.broken:
             raise Corrupt(f"{call}: page 7 of {HOSTILE} cannot be read", hint="try: tt-debug doctor")
 
+    has_brief = False
+
     def threads(
         self,
         *,

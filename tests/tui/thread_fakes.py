@@ -125,6 +125,8 @@ class TripSession:
     def interrupt(self, thread: int) -> None:
         return None
 
+    has_brief = False
+
     def threads(
         self,
         *,

@@ -45,6 +45,7 @@ class ThreadsOptions(Target):
     status: str | None
     meta: tuple[str, ...]
     all: bool
+    brief: bool
     limit: int | None
 
 
@@ -54,16 +55,24 @@ class ThreadsOptions(Target):
 @click.option("--status", type=click.Choice(Status.ALL), metavar="S", help=f"Only {', '.join(Status.ALL)}.")
 @click.option("--meta", metavar="K=V", multiple=True, help="Only where the metadata has V under K; repeatable.")
 @click.option("--all", is_flag=True, help="With the forks of yours that were taken back.")
+@click.option("--brief", is_flag=True, help="At once: status and node are left unknown where they lie in states.")
 @limit
 @looking_options
 @gathered(ThreadsOptions)
 def threads(front: Front, options: ThreadsOptions) -> ExitCode:
     """List threads, newest write first."""
     meta = dict(_key_value(text) for text in options.meta)
+    if options.brief and (options.status or meta or options.all):
+        raise UsageError("--brief does not know status and metadata", hint="leave out --brief, or the filter")
     output = Output(options.as_json)
     with front.looking(options.store) as session:
         found = session.threads(
-            text=options.filter, status=options.status, meta=meta, limit=options.limit, hidden=options.all
+            text=options.filter,
+            status=options.status,
+            meta=meta,
+            limit=options.limit,
+            hidden=options.all,
+            brief=options.brief,
         )
     if output.as_json:
         output.document("threads", [records.thread_record(info) for info in found])

@@ -29,7 +29,7 @@ def thread_record(info: ThreadInfo) -> Record:
         "checkpoints": info.checkpoints,
         "head": info.head.id if info.head else None,
         "step": info.step,
-        "status": info.status,
+        "status": info.status if info.read else None,
         "updated": timestamp(info.updated),
         "forked_from": address(info.forked_from),
     }

@@ -48,6 +48,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int |
     return [clip(line, width) for line in lines] if width else lines
 
 
+UNREAD = "…"
 THREADS = (
     Column("thread"),
     Column("last node"),
@@ -69,8 +70,8 @@ def thread_cells(info: ThreadInfo) -> tuple[str, ...]:
     base = info.forked_from
     return (
         info.thread,
-        info.last_node or "",
-        info.status,
+        info.last_node or ("" if info.read else UNREAD),
+        info.status if info.read else UNREAD,
         number(info.step),
         "?" if info.checkpoints is None else str(info.checkpoints),
         clock(info.updated),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from stores import ids
 from stores.model import Header, Ref
 from tt_debug.graph import enclosing
 from tt_debug.session.headers import Strand
@@ -31,7 +32,7 @@ class Merged:
     @property
     def tells_steps(self) -> bool:
         """Whether the steps that ids have in them, modulo 16,384, can be the steps themselves."""
-        return len(self.refs) < 16_000 and not self.missing
+        return len(self.refs) < ids.STEPS and not self.missing
 
     def place(self, ref: Ref) -> int | None:
         """Where one stands; most often it is the last."""

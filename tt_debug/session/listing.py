@@ -56,6 +56,20 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         after = page.next
 
 
+def brief_threads(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
+    """The same, but for what lies in states where a store tells the rest for much less: see ``ThreadInfo.read``."""
+    if not isinstance(store, TellsAddresses):
+        yield from every_thread(store, journal)
+        return
+    forks = {**_copies(store), **journal.forks()}
+    hidden = out_of_sight(journal)
+    for info in store.threads_at():
+        # A fork that was taken back is known by its head alone here.
+        if info.head is None or hidden.get(info.thread, ("", ""))[0] != info.head.id:
+            base = forks.get(info.thread)
+            yield info if base is None else replace(info, forked_from=base)
+
+
 def _copies(store: Store) -> Mapping[str, Ref]:
     return store.copies() if isinstance(store, TellsCopies) else {}
 

@@ -14,7 +14,7 @@ from typing import Self
 
 from stores.errors import NotFound, ReadOnly
 from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
-from stores.protocol import Interruptible, RunStore, Store
+from stores.protocol import Interruptible, RunStore, Store, TellsAddresses
 from stores.registry import open_store
 from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
@@ -60,6 +60,8 @@ class Session:
         """A checkpoint past the cache, for what reads every one of them and keeps none."""
         self.scanner = Scanner(store, self.load_once)
         """The states of many checkpoints, for questions of the whole history."""
+        self.has_brief = isinstance(store, TellsAddresses)
+        """Whether a brief list of threads is there long before the whole one."""
         self.marks = Marks(journal)
         """The bookmarks."""
         self.watches = Watches(journal)
@@ -107,13 +109,14 @@ class Session:
         limit: int | None = None,
         on_thread: Callable[[ThreadInfo], bool] | None = None,
         hidden: bool = False,
+        brief: bool = False,
     ) -> tuple[ThreadInfo, ...]:
         """Newest write first. ``text`` is a case-insensitive part of the thread's name; ``hidden``: with the forks of
-        ours that were taken back.
+        ours that were taken back; ``brief``: without what would have to be read in states.
 
         ``on_thread`` is told of each as it is read, and stops the reading by answering False."""
-        every = listing.every_thread(self._store, self._journal)
-        if not hidden:
+        every = (listing.brief_threads if brief else listing.every_thread)(self._store, self._journal)
+        if not hidden and not brief:
             every = listing.in_sight(every, self._journal)
         if on_thread is not None:
             every = takewhile(on_thread, every)

@@ -45,14 +45,18 @@ class Listing:
 def read_listing(
     session: Session, watch: Watch, part: Callable[[tuple[ThreadInfo, ...], int], None]
 ) -> tuple[ThreadInfo, ...]:
-    """The threads of a store, newest write first; ``part`` is given the first of them and how many there are so far."""
+    """The threads of a store, newest write first; ``part`` is given all of them as far as their addresses tell, then
+    with the first ones read, and how many that are."""
     found: list[ThreadInfo] = []
-    given: tuple[ThreadInfo, ...] = ()
+    given = brief = session.threads(brief=True) if session.has_brief else ()
+    if brief:
+        part(given, 0)
 
     def show() -> None:
         nonlocal given
-        given = tuple(found)
-        part(given, len(given))
+        read = {info.thread for info in found}
+        given = (*found, *(info for info in brief if info.thread not in read))
+        part(given, len(found))
 
     def on_thread(info: ThreadInfo) -> bool:
         found.append(info)

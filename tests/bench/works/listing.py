@@ -83,13 +83,13 @@ def graph_floor(path: str, thread: str) -> Callable[[], object]:
 
 
 def threads_ours(path: str) -> Callable[[], object]:
-    """The whole list of threads as a listing shows it."""
+    """The whole list of threads as a listing shows it at first."""
     from tt_debug.session.session import Session
 
     def work() -> object:
         session = Session.open(path, read_only=True)
         try:
-            return session.threads()
+            return session.threads(brief=True)
         finally:
             session.close()
 

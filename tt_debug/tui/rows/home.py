@@ -13,6 +13,7 @@ from tt_debug.tui.rows.message import summary
 from tt_debug.tui.rows.pieces import Line, Piece, wrap
 from tt_debug.tui.rows.values import value_line
 
+UNREAD = "not read yet"
 MESSAGES = 12
 """The newest messages shown; the Thread screen has them all."""
 
@@ -81,11 +82,11 @@ def fork_lines(
 
 def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     """Names and values of one thread, its own metadata last."""
-    facts: list[tuple[str, str]] = [("status", info.status)]
+    facts: list[tuple[str, str]] = [("status", info.status if info.read else UNREAD)]
     if info.step is not None:
         facts.append(("step", str(info.step)))
     held = "not counted by this store" if info.checkpoints is None else f"{info.checkpoints:,}"
-    facts += [("checkpoints", held), ("last node", info.last_node or "none yet")]
+    facts += [("checkpoints", held), ("last node", info.last_node or ("none yet" if info.read else UNREAD))]
     if info.updated is not None:
         facts.append(("last write", info.updated.astimezone().strftime("%Y-%m-%d %H:%M:%S")))
     if info.head is not None:
@@ -100,8 +101,9 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
 def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) -> Line:
     """Where the thread stands, for the preview's title. ``answer_key`` opens the approvals."""
     waits = f"  {answer_key} to answer" if info.status == Status.WAITING else ""
+    stands = f"{status_glyph(info.status, glyphs)} {info.status}" if info.read else glyphs.ellipsis
     return (
-        Piece(f"{status_glyph(info.status, glyphs)} {info.status}", status_ink(info.status)),
+        Piece(stands, status_ink(info.status)),
         Piece(waits, "muted"),
         Piece(f"  {_checkpoints(info)}{counted(forks, 'fork') if forks else ''}".rstrip(), "muted"),
     )

@@ -102,14 +102,15 @@ class ThreadsView(RowView):
         columns = _columns(width, self._longest)
         line.add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
         line.field(info.thread, columns.name, self.ink("strong")).add("  ")
-        status = f"{status_glyph(info.status, self.glyphs)} {info.status}"
+        unknown = "" if info.read else self.glyphs.ellipsis
+        status = unknown or f"{status_glyph(info.status, self.glyphs)} {info.status}"
         line.field(status, 12, self.ink(status_ink(info.status)))
-        line.field("" if info.step is None else str(info.step), 5, right=True)
+        line.field(unknown if info.step is None else str(info.step), 5, right=True)
         if columns.forks:
             line.field(str(entry.forks or ""), 7, self.ink("muted"), right=True)
         age = human_age(info.updated, self._now) if info.updated is not None else ""
         line.field(age, 6, self.ink("muted"), right=True).add("  ")
-        return line.field(info.last_node or "", columns.node, self.ink("muted")).segments()
+        return line.field(info.last_node or unknown, columns.node, self.ink("muted")).segments()
 
 
 def _columns(width: int, longest: int) -> _Columns:
