@@ -6,8 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import Shell
+from tests.cli.conftest import Ran
+from tt_debug.cli.main import main
 from tt_debug.demo import DemoFiles, prepare
+
+
+class Shell:
+    """Command lines in this process, without a terminal."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str | Path, code: int = 0) -> Ran:
+        """Run one; its exit code must be ``code``."""
+        found = main(tuple(map(str, words)))
+        written = self._capsys.readouterr()
+        assert found == code, written.err
+        return Ran(found, written.out, written.err)
+
+
+@pytest.fixture
+def here(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TT_DEBUG_DEMO_PACE", "0")
+    return Shell(capsys)
 
 
 @pytest.fixture
@@ -15,25 +37,31 @@ def demo(tmp_path: Path) -> DemoFiles:
     return prepare(tmp_path / "demo")
 
 
-def test_a_fork_and_an_edit_are_taken_back(shell: Shell, demo: DemoFiles) -> None:
+def test_a_fork_and_an_edit_are_taken_back(here: Shell, demo: DemoFiles) -> None:
     store = demo.native
-    shell("undo", store, code=3)
-    shell("fork", store, "trip-planner@15", "--to", "mine", "--set", "budget.per_night=32000")
-    said = shell("undo", store, code=6)
-    assert said.stdout.startswith("Undo the fork mine\n")
-    assert "Nothing is deleted" in said.stdout
-    assert shell.data("undo", store, "--list")[0]["undone"] is False
-    assert shell.data("undo", store, "mine", "--yes")["made"] is None
-    assert "mine" not in [info["thread"] for info in shell.data("threads", store)]
-    assert "mine" in [info["thread"] for info in shell.data("threads", store, "--all")]
-    assert shell.data("show", store, "mine", "--path", "budget.per_night")["value"] == 32000
-    shell("undo", store, "mine", "--back")
-    assert "mine" in [info["thread"] for info in shell.data("threads", store)]
-    shell("edit", store, "mine", "--set", "budget.per_night=1")
-    made = shell("undo", store, "--yes").stdout.strip()
-    assert shell.data("show", store, made, "--path", "budget.per_night")["value"] == 32000
-    shell("undo", store, "--back", code=2)
-    shell("undo", store, "mine", "--yes", "--read-only", code=7)
-    shell("resume", store, "mine", "--step", "--yes", code=5)
-    refused = shell("undo", store, "mine", "--yes", code=4)
-    assert "something ran on 'mine'" in refused.stderr or "has gone on since that fork" in refused.stderr
+    here("undo", store, code=3)
+    here("fork", store, "trip-planner@15", "--to", "mine", "--set", "budget.per_night=32000")
+    said = here("undo", store, code=6)
+    assert said.out.startswith("Undo the fork mine\n")
+    assert "Nothing is deleted" in said.out
+    assert here("undo", store, "--list", "--json").data[0]["undone"] is False
+    assert "trip-planner@" in here("undo", store, "--list").out
+    assert here("undo", store, "mine", "--yes", "--json").data["made"] is None
+
+    def names(*words: str) -> list[str]:
+        return [info["thread"] for info in here("threads", store, "--json", *words).data]
+
+    assert "mine" not in names()
+    assert "mine" in names("--all")
+    assert here("show", store, "mine", "--path", "budget.per_night", "--json").data["value"] == 32000
+    here("undo", store, "mine", "--back")
+    assert "mine" in names()
+    here("edit", store, "mine", "--set", "budget.per_night=1")
+    made = here("undo", store, "--yes").out.strip()
+    assert here("show", store, made, "--path", "budget.per_night", "--json").data["value"] == 32000
+    here("undo", store, "--back", code=2)
+    here("undo", store, "mine", "--yes", "--read-only", code=7)
+    here("fork", store, "trip-planner@15", "--to", "origin")
+    here("fork", store, "origin", "--to", "child")
+    refused = here("undo", store, "origin", "--yes", code=4)
+    assert "'child' was forked from 'origin': it stays" in refused.err
