@@ -6,7 +6,7 @@ Owns the connections to one schema; refuses to know rows: those are `stores.lang
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,12 +15,15 @@ from stores.langgraph.base import CAPABILITIES, LangGraphBase
 from stores.langgraph.lineage import copies_among
 from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.postgres_listing import families
+from stores.langgraph.postgres_scanning import PostgresScanning
 from stores.langgraph.postgres_survey import survey
 from stores.langgraph.postgres_tables import PostgresTables
 from stores.langgraph.postgres_writing import PostgresWriting
+from stores.langgraph.scanning import Wanted, scan, widened
 from stores.langgraph.tables import Tables, WritableTables
 from stores.model import Capability, Ref, StoreInfo
-from stores.postgres import Server, WriteConnection, place_id
+from stores.postgres import Database, Server, WriteConnection, place_id
+from stores.scanning import Answer, Holds
 
 T = TypeVar("T")
 
@@ -82,6 +85,19 @@ class LangGraphPostgresStore(LangGraphBase):
             return copies_among(known, lambda thread: roots_newest_first(tables, thread))
 
         return self._ask_server(question)
+
+    def scan(
+        self, refs: Sequence[Ref], holds: Holds | None = None, only: Collection[str] | None = None
+    ) -> Sequence[Answer]:
+        """As `stores.scanning.Scans`."""
+        wanted = Wanted(widened(holds), None if only is None else frozenset(only))
+
+        def question(db: Database) -> Sequence[Answer]:
+            tables = PostgresScanning(db, Columns.of(db, self._schema), self._seal)
+            told = tables.telling(refs) if wanted.holds is not None else ()
+            return scan(refs, tables.whole(refs, wanted.holds), told, self._decoder, wanted)
+
+        return self._server.read(question)
 
     def _ask(self, question: Callable[[Tables], T]) -> T:
         return self._ask_server(question)

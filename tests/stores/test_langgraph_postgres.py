@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,12 +15,15 @@ from stores.errors import Corrupt, NotFound, ReadOnly, Unsupported
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.langgraph.postgres_tables import PostgresTables
 from stores.model import Capability, Change, Opaque, Ref, Status
+from stores.scanning import Scanned, Unscanned
 from tests.postgres import at, fresh_database
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
 from tests.stores.langgraph_files import text
 from tests.stores.langgraph_histories import history_of, misses
 from tests.stores.langgraph_postgres import load, opened, rows_of
+from tests.stores.scans import CHECKS
+from tt_debug.needle import Needle
 
 CURRENT = "lg1.2.24_pg3.2.0.sql"
 
@@ -193,6 +196,22 @@ def test_a_damaged_row_is_listed_and_hides_no_neighbour(database: str) -> None:
         store.load(headers[0].ref)
     assert store.load(headers[-1].ref).header == headers[-1]
     store.close()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_read_at_once_is_what_loading_each_gives(
+    store: LangGraphPostgresStore, check: Callable[[LangGraphPostgresStore], None]
+) -> None:
+    check(store)
+
+
+def test_a_text_is_found_in_values_that_stand_apart(store: LangGraphPostgresStore) -> None:
+    refs = [ref for info in store.threads(limit=1000).items for ref in store.addresses(info.thread).refs]
+    answers = store.scan(refs, Needle("prepare 77"))
+    found = [answer.state for answer in answers if isinstance(answer, Scanned)]
+    assert len(found) < len(refs)
+    assert any("prepare 77" in repr(state) for state in found)
+    assert Unscanned.PASSED in answers
 
 
 def test_what_is_not_there_is_not_found(store: LangGraphPostgresStore) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from stores.langgraph.base import LangGraphBase
 from stores.langgraph.sqlite import LangGraphStore
 from stores.model import Ref
 from stores.registry import open_store
-from stores.scanning import Scanned, Scans, Unscanned
+from stores.scanning import Scanned, Unscanned
 from tests.stores.handmade import Row, Wrote, ext, handmade, uuid
 from tests.stores.langgraph_files import CURRENT, unpack
+from tests.stores.scans import CHECKS
 
 FILES = (
     CURRENT, "lg0.1.19_builtin.sqlite", "lg0.2.20_sqlite1.0.3.sqlite", "lg0.6.11_sqlite2.0.11.sqlite",
@@ -20,10 +22,6 @@ FILES = (
     "special_pickle.sqlite", "undecodable.sqlite", "parent_cycle.sqlite", "missing_metadata_column.sqlite",
 )  # fmt: skip
 MESSAGE = ext(5, "langchain_core.messages.ai", "AIMessage", {"content": "Find ME", "id": "m1"}, "model_validate_json")
-
-
-def refs_of(store: LangGraphStore) -> list[Ref]:
-    return [ref for info in store.threads(limit=1000).items for ref in store.addresses(info.thread).refs]
 
 
 @pytest.fixture(params=FILES)
@@ -34,37 +32,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LangGraphS
     store.close()
 
 
-def test_each_state_is_what_loading_it_gives(store: LangGraphStore) -> None:
-    assert isinstance(store, Scans)
-    refs = refs_of(store)
-    scanned = store.scan(refs)
-    assert len(scanned) == len(refs)
-    for ref, answer in zip(refs, scanned, strict=True):
-        assert answer is not Unscanned.PASSED
-        if isinstance(answer, Scanned):
-            assert repr(answer.state) == repr(store.load(ref).state), "NaN is no other NaN"
-
-
-def test_a_few_keys_are_those_of_the_state(store: LangGraphStore) -> None:
-    refs = refs_of(store)
-    for ref, answer in zip(refs, store.scan(refs), strict=True):
-        if isinstance(answer, Scanned):
-            for key in answer.state:
-                (few,) = store.scan([ref], only=(key, "no such key"))
-                assert isinstance(few, Scanned)
-                assert repr(few.state[key]) == repr(answer.state[key])
-                assert "no such key" not in few.state
-
-
-def test_a_row_that_is_passed_over_holds_nothing_of_the_kind(store: LangGraphStore) -> None:
-    refs = refs_of(store)
-    for ref, answer in zip(refs, store.scan(refs, lambda raw: b"a" in raw.lower()), strict=True):
-        if isinstance(answer, Scanned):
-            header = store.load(ref).header
-            assert answer.meta == header.meta
-            assert set(header.nodes) <= set(answer.writers)
-        elif answer is Unscanned.PASSED:
-            assert "a" not in repr(store.load(ref)).lower()
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_read_at_once_is_what_loading_each_gives(
+    store: LangGraphStore, check: Callable[[LangGraphBase], None]
+) -> None:
+    check(store)
 
 
 def opened(path: Path, rows: list[Row], writes: list[Wrote] | None = None) -> LangGraphStore:
