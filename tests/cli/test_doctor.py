@@ -203,3 +203,14 @@ def test_the_stores_that_the_environment_names_are_told_without_their_passwords(
     assert any("TT_DEBUG_STORE names postgresql://me:***@db/app" in line for line in told)
     assert any("the PG* variables name postgresql://db/" in line for line in told)
     assert list(machine_checkup.configured({})) == []
+
+
+def test_a_checkpoint_that_is_not_what_was_written_is_named(tmp_path: Path) -> None:
+    path = native_file(tmp_path / "native.sqlite")
+    shell = Shell(tmp_path)
+    assert [f["level"] for f in shell.data("doctor", path) if f["part"] == "content"] == ["ok"]
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE checkpoints SET state = '{\"other\":1}' WHERE checkpoint_id = ?", (SAMPLE[5].ref.id,))
+    found = [f for f in shell.data("doctor", path, code=3) if f["part"] == "content"]
+    assert [f["level"] for f in found] == ["bad"]
+    assert f"{SAMPLE[5].ref.thread}@{SAMPLE[5].ref.id}: it does not match its checksum" in found[0]["what"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from stores.health import beside, faults, network_filesystem
-from stores.model import ThreadInfo
+from stores.model import Capability, ThreadInfo
 from tt_debug.cli.findings import Finding
 from tt_debug.cli.front import Front, Wanted
 from tt_debug.text import human_size
@@ -42,6 +42,8 @@ def store(front: Front, url: str) -> Iterator[Finding]:
         for notice in info.notices:
             yield Finding("notice", "warn", notice)
         yield from _history(session, threads)
+        if Capability.RUNS in info.capabilities:
+            yield from _content(session, threads)
         yield from _runs(session)
     if info.path is not None and Path(info.path).is_file():
         yield from _file(Path(info.path))
@@ -75,6 +77,23 @@ def _history(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Find
         yield Finding("history", "ok", f"{_many(seen, 'checkpoint')} looked at, every parent is there")
     if len(done) < len(threads):
         yield Finding("history", "warn", f"{_many(len(threads) - len(done), 'thread')} were not looked at")
+
+
+def _content(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Finding]:
+    """Whether checkpoints, and the chunks and binary values that they refer to, are what was once written."""
+    damaged, left = 0, MOST_CHECKPOINTS
+    for thread in threads:
+        left -= thread.checkpoints or 1
+        if left < 0:
+            yield Finding("content", "warn", "the checksums of larger threads were not looked at")
+            break
+        fault = session.operations.fault(thread.thread) if thread.head is not None else None
+        if fault is not None:
+            damaged += 1
+            where = f"{fault[0].thread}@{fault[0].id}"
+            yield Finding("content", "bad", f"{where}: {fault[1]}", "restore a copy; runs from there are held")
+    if not damaged:
+        yield Finding("content", "ok", "the line of every thread looked at is what was written")
 
 
 def _runs(session: Session) -> Iterator[Finding]:
