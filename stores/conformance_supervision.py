@@ -58,6 +58,19 @@ class SupervisionConformance:
         assert sample.run("r1").token == 1
 
     @with_runs
+    def test_a_run_that_has_moved_since_somebody_looked_at_it_is_not_claimed(self, sample: AnyStore) -> None:
+        create(sample)
+        seen = sample.run("r1")
+        sample.request("r1", "pause")
+        with pytest.raises(Conflict, match="was pending and is paused by now"):
+            sample.claim("r1", "me", 1, seen=seen)
+        paused = sample.run("r1")
+        assert (paused.status, paused.token) == (RunStatus.PAUSED, 0)
+        assert sample.claim("r1", "me", 1, seen=paused).token == 1
+        with pytest.raises(Conflict, match="being run by process 1"):
+            sample.claim("r1", "you", 2, seen=paused)
+
+    @with_runs
     def test_a_cancel_that_came_in_between_wins_over_a_pause(self, sample: AnyStore) -> None:
         create(sample)
         run = sample.claim("r1", "me", 1)

@@ -117,6 +117,7 @@ class Supervised(Protocol):
         *,
         lease: float = LEASE_SECONDS,
         takeover: Takeover | None = None,
+        seen: Run | None = None,
     ) -> Run:
         """Take the run for ``lease`` seconds: token + 1, status running.
 
@@ -124,7 +125,8 @@ class Supervised(Protocol):
         over or ``takeover`` names its token. From running and crashed it counts as a recovery, and an event
         "recovered" {token, head, evidence} is kept. Conflict otherwise, and nothing changes. ``on_conflict``
         (`stores.effects.OnConflict`) is kept with the run: what its effects do where they meet another request than
-        the recorded one; None leaves it as it was."""
+        the recorded one; None leaves it as it was. ``seen`` is the run that whoever claims it
+        looked at: one that has moved since, be it only that a person paused it, is not taken."""
         ...
 
     def time(self) -> datetime:

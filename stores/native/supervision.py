@@ -36,6 +36,7 @@ UPDATE runs SET token = token + 1, owner = ?, owner_pid = ?, boot_id = ?, lease_
 WHERE run_id = ? AND hold_reason IS NULL
   AND (status IN ('pending', 'paused', 'crashed')
        OR (status = 'running' AND (boot_id IS NULL OR boot_id <> ? OR lease_until <= ? OR token = ?)))
+  AND (? IS NULL OR status = ? AND token = ?)
 """
 _EVENT: Final = "id, at, kind, run_id, thread_id, data"
 
@@ -52,20 +53,23 @@ class NativeSupervision(NativeRuns):
         *,
         lease: float = LEASE_SECONDS,
         takeover: Takeover | None = None,
+        seen: Run | None = None,
     ) -> Run:
         """Take the run; the lease is measured by the machine's clock since boot."""
         with self._writing() as db:
             at, clock = micros_now(db), lease_clock(db)
             before = run_at(db, run_id)
             over = -1 if takeover is None else takeover.token
+            status, token = (None, None) if seen is None else (seen.status, seen.token)
             done = db.execute(
                 _CLAIM,
                 (
                     owner, pid, clock.boot, clock.after(lease), at, on_conflict, at, run_id, clock.boot, clock.at, over,
+                    status, status, token,
                 ),
             )  # fmt: skip
             if done.rowcount != 1:
-                raise _owned(before) if before.status == RunStatus.RUNNING else refused(db, run_id, "be run")
+                raise _not_claimed(before, seen) or refused(db, run_id, "be run")
             run = run_at(db, run_id)
             if run.recoveries > before.recoveries:
                 _keep_recovery(db, run, before, takeover)
@@ -235,6 +239,17 @@ class NativeSupervision(NativeRuns):
         """Walk the line up from ``ref``."""
         with self._reading() as db:
             return fault(db, ref, known)
+
+
+def _not_claimed(run: Run, seen: Run | None) -> Conflict | None:
+    """None where it is the run's status alone that does not allow it."""
+    if run.status == RunStatus.RUNNING:
+        return _owned(run)
+    if seen is None or (seen.status, seen.token) == (run.status, run.token):
+        return None
+    return Conflict(
+        f"run {run.run_id} of {run.thread!r} was {seen.shown} and is {run.shown} by now", hint="Look at it again."
+    )
 
 
 def _owned(run: Run) -> Conflict:

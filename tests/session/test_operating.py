@@ -88,6 +88,16 @@ def test_a_run_that_nobody_works_on_is_found_with_the_evidence_and_run_on(on: Be
         operations.act(plan, ignore)
 
 
+def test_a_run_that_was_paused_since_it_was_found_ready_is_left_alone(on: Bench, operations: Operations) -> None:
+    on.start({})
+    (ready,) = operations.ready()
+    on.store.request("run-t", "pause")
+    with pytest.raises(Conflict, match="was pending and is paused by now"):
+        operations.run_on(ready, ignore)
+    assert on.store.run("run-t").status == RunStatus.PAUSED
+    assert on.store.steps("run-t") == ()
+
+
 def test_a_run_at_work_is_left_alone(on: Bench, operations: Operations) -> None:
     run = crash(on)
     with holder(lock_path(on.store, run.run_id, "dead")):

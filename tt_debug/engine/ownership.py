@@ -109,7 +109,7 @@ def claimed(
             raise Unreachable(f"cannot lock run {run.run_id}", hint="try again")
         over = evidence if run.status != RunStatus.RUNNING else evidence or why_ownerless(store, run)
         takeover = None if over is None else Takeover(run.token, over)
-        yield store.claim(run.run_id, owner, os.getpid(), on_conflict, lease=lease, takeover=takeover)
+        yield store.claim(run.run_id, owner, os.getpid(), on_conflict, lease=lease, takeover=takeover, seen=run)
 
 
 class Heartbeat:

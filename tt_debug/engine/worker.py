@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -41,7 +41,8 @@ class WorkflowJob:
     for, by default the folder of the file that the definition came from. ``linger`` is how many seconds threads
     that a node left running may go on once the run has ended. ``on_conflict``: `stores.effects.OnConflict`.
     ``allow`` are the classes of effects that may be called, all of them when empty. ``lease`` is for how many seconds
-    without a sign of life nobody else takes the run.
+    without a sign of life nobody else takes the run. ``seen`` is the run's status and token as whoever gives the job
+    saw them: a run that has moved since is refused.
     """
 
     store_url: str = field(repr=False)  # it may hold a password
@@ -55,6 +56,7 @@ class WorkflowJob:
     allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
     adopt: str | None = None
+    seen: tuple[str, int] | None = None
     check_refs: bool = False  # whether servers on the web are asked for what the state refers to there
 
 
@@ -198,6 +200,8 @@ def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) ->
         parse_until(until, workflow)
         origin = Path(definition.origin).parent if definition.origin else None
         look_beside(job.folder or (str(origin) if origin else None))
+        if job.seen is not None:  # as JSON it is a list
+            run = replace(run, status=job.seen[0], token=job.seen[1])
         taken = claimed(store, run, lease=job.lease, on_conflict=job.on_conflict)
         with taken as mine, Heartbeat(store, mine, job.lease) as heart:
             around = Surroundings(store, tell, stop, Clock(store.time()), heart.prolong)

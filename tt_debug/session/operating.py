@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
-from stores.model import Header, Ref, Status
+from stores.model import Header, Status
 from stores.protocol import RunStore, Store
 from stores.reopening import Reopened
 from stores.runs import Approval, Run, RunStatus
@@ -178,10 +178,6 @@ class Operations:
 
         return intact(self._own, thread)
 
-    def fault(self, thread: str) -> tuple[Ref, str] | None:
-        """The newest checkpoint of the thread's line that is not what was written, and what is wrong with it."""
-        return self._own.fault(self._own.head(thread))
-
     def plans(self, threads: Sequence[str] = ()) -> tuple[RecoveryPlan, ...]:
         """What was found of runs that nobody works on, oldest first."""
         if self._records.own is None:
@@ -224,7 +220,7 @@ class Operations:
 
         store = self._store
         url = store.secret_url if isinstance(store, Reopened) else store.info.path or ""
-        ended = run_workflow(WorkflowJob(url, run.run_id), on_event)
+        ended = run_workflow(WorkflowJob(url, run.run_id, seen=(run.status, run.token)), on_event)
         return RunResult(ended.run, ended.thread, ended.status, ended.head, ended.error)
 
     def sweep(
