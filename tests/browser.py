@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 import shutil
+import signal
+import socket
+import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,6 +54,40 @@ class Page:
     async def picture(self) -> bytes:
         """PNG."""
         return base64.b64decode((await self.call("Page.captureScreenshot", format="png"))["data"])
+
+    async def still_picture(self) -> bytes:
+        """PNG, once the page does not change any more."""
+        alike, before = 0, b""
+        while alike < 3:
+            await asyncio.sleep(0.3)
+            now = await self.picture()
+            alike, before = (alike + 1 if now == before else 0), now
+        return before
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@asynccontextmanager
+async def serving(path: Path, *words: str) -> AsyncIterator[tuple[str, int]]:
+    """The address that a server printed, and its process."""
+    command = [sys.executable, "-m", "tt_debug", "serve", str(path), "--port", str(free_port()), *words]
+    server = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert server.stderr is not None
+    said = ""
+    while (address := re.search(r"http://\S+", said)) is None:
+        line = await server.stderr.readline()
+        assert line, said
+        said += line.decode()
+    try:
+        yield address[0], server.pid
+    finally:
+        if server.returncode is None:
+            server.send_signal(signal.SIGTERM)
+        await server.wait()
 
 
 @asynccontextmanager

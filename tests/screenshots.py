@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,9 @@ from unittest import mock
 
 from textual.pilot import Pilot
 
+from stores.native.sqlite import NativeStore
+from stores.runs import RunStatus, StepRecord
+from tests import browser
 from tt_debug.demo import DemoFiles, prepare
 from tt_debug.session.plans import GraphTarget
 from tt_debug.session.session import Session
@@ -34,6 +38,8 @@ ASKED = (*EDITED, "ctrl+r")
 RUNNING = (*ASKED, "ctrl+r")
 COMPARED = ("1", *"kkkkkkk", "space", "G", "d")
 """From the end of the fork: the old head lies seven rows above it."""
+AFTER: Final = {"compared": COMPARED, "compare": (*COMPARED[:-1], "D")}
+"""What is pressed when the run has ended."""
 
 PICTURES: dict[str, tuple[Sequence[str], Sequence[tuple[int, int]]]] = {
     "home": ((), (SMALL, WIDE, ULTRA)),
@@ -44,8 +50,19 @@ PICTURES: dict[str, tuple[Sequence[str], Sequence[tuple[int, int]]]] = {
     "compared": (RUNNING, (SMALL, WIDE, ULTRA)),
     "approvals": (("a",), (SMALL, WIDE)),
     "help": (("enter", "question_mark"), (WIDE,)),
+    "column": ((*AT_17, "w", *"budget.per_night", "enter", "L"), (SMALL, WIDE)),
+    "turns": (("enter", "T"), (SMALL,)),
+    "undo": ((*EDITED, "ctrl+s", "u"), (SMALL, WIDE)),
+    "breakpoint": ((*AT_17, "B"), (SMALL,)),
+    "metrics": (("M",), (SMALL, WIDE)),
+    "recovery": (("v",), (SMALL, WIDE)),
+    "effects": ((*AT_17, "8"), (SMALL, WIDE)),
+    "answers": ((*AT_17, "d", "j", "j", "W"), (SMALL,)),
+    "watches": ((*AT_17, "w", *"length(messages)", "enter", *["left_square_bracket"] * 2), (SMALL, WIDE)),
+    "compare": (RUNNING, (WIDE,)),
+    "log": ((*EDITED, "ctrl+s", "at"), (SMALL,)),
 }
-PACES: Final = {"running": "1", "compared": "0.2"}
+PACES: Final = {"running": "1", "compared": "0.2", "compare": "0.2"}
 """How long the demo's nodes take to a run in a picture."""
 
 
@@ -74,8 +91,19 @@ async def ran(pilot: Pilot[Any], app: TtDebugApp, until: int | None) -> None:
     app.clear_notifications()
 
 
+def strand(files: DemoFiles) -> None:
+    """A run whose owner died: the paused one, taken by a process that there is not."""
+    with closing(NativeStore(files.native, read_only=False)) as store:
+        paused = next(run for run in store.runs() if run.status == RunStatus.PAUSED)
+        taken = store.claim(paused.run_id, "agent-7", 4_194_305)
+        node = store.load(store.head(paused.thread)).header.next[0]
+        store.start_step(taken.run_id, taken.token, StepRecord(taken.run_id, 2, node))
+
+
 async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
     """The screen of a picture, as SVG."""
+    if name == "recovery":
+        strand(files)
     sessions = [Session.open(str(files.native)), Session.open(str(files.langgraph), graph=GraphTarget(files.graph))]
     stores = [OpenStore(str(session.info.path), label_of(session), session) for session in sessions]
     app = TtDebugApp(stores, ascii_only=False)
@@ -85,16 +113,16 @@ async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
         if name == "running":
             await ran(pilot, app, 19)
             await pilot.pause(0.2)
-        elif name == "compared":
+        elif name in AFTER:
             await ran(pilot, app, None)
-            await press(pilot, app, COMPARED)
+            await press(pilot, app, AFTER[name])
             app.clear_notifications()
             await settled(pilot, app)
         picture = app.export_screenshot(title="tt-debug")
         if name == "running":
             app.screen.stop_run()  # type: ignore[attr-defined]
             await ran(pilot, app, None)
-        assert isinstance(app.screen, Dialog) is (name in ("edit", "confirm"))
+        assert isinstance(app.screen, Dialog) is (name in ("edit", "confirm", "undo", "breakpoint"))
     for session in sessions:
         session.close()
     return picture
@@ -130,6 +158,13 @@ def write(name: str, size: tuple[int, int], files: DemoFiles) -> Path:
     return path
 
 
+async def in_a_browser(path: Path) -> bytes:
+    """The interface as `tt-debug serve` shows it, as PNG."""
+    async with browser.serving(path) as (address, _), browser.opened(address, (1000, 640)) as page:
+        await page.until("document.body.classList.contains('-first-byte')")
+        return await page.still_picture()
+
+
 def main(report: Callable[[str], None] = print) -> None:
     """Draw every picture, each on a fresh demo. Its folder has one name, because pictures show it."""
     FOLDER.mkdir(exist_ok=True)
@@ -139,6 +174,10 @@ def main(report: Callable[[str], None] = print) -> None:
     for name, (_, sizes) in PICTURES.items():
         for size in sizes:
             report(write(name, size, prepare(place / "demo", reset=True)).name)
+    if browser.installed() is not None:
+        picture = FOLDER / "browser.png"
+        picture.write_bytes(asyncio.run(in_a_browser(prepare(place / "demo", reset=True).native)))
+        report(picture.name)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import socket
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -17,33 +13,9 @@ import psutil
 import pytest
 
 from tests import browser
+from tests.browser import serving
 from tests.builders import native_file
 from tt_debug.cli.main import main
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@asynccontextmanager
-async def serving(path: Path, *words: str) -> AsyncIterator[tuple[str, int]]:
-    """The address that a server printed, and its process."""
-    command = [sys.executable, "-m", "tt_debug", "serve", str(path), "--port", str(free_port()), *words]
-    server = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-    assert server.stderr is not None
-    said = ""
-    while (address := re.search(r"http://\S+", said)) is None:
-        line = await server.stderr.readline()
-        assert line, said
-        said += line.decode()
-    try:
-        yield address[0], server.pid
-    finally:
-        if server.returncode is None:
-            server.send_signal(signal.SIGTERM)
-        await server.wait()
 
 
 def client() -> aiohttp.ClientSession:
