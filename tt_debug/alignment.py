@@ -42,6 +42,9 @@ def align(old: Sequence[Value], new: Sequence[Value]) -> Alignment:
     """Match the elements of two lists; as few as possible are removed, added or moved."""
     if len(old) == len(new) == 1:
         return Alignment(edited=((0, 0),) if _may_pair(old[0], new[0]) else ())
+    ids = [id_of(item) for item in old]
+    if len(old) == len(new) and None not in ids and ids == [id_of(item) for item in new] and len(set(ids)) == len(ids):
+        return Alignment(kept=tuple((at, at) for at in range(len(old))))
     names = _Names()
     left, right = [names.of(item) for item in old], [names.of(item) for item in new]
     common = set(left).intersection(right)

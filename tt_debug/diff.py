@@ -59,6 +59,8 @@ def _compare(path: Path, old: Value, new: Value) -> Sequence[_Found]:
     """What differs at a path itself, and the pairs below it that are still to be compared."""
     if old is new:
         return ()
+    if type(old) is dict and type(new) is dict:
+        return _compare_keys(path, old, new)
     inside_old, inside_new = _same_class(old, new)
     if isinstance(inside_old, Mapping) and isinstance(inside_new, Mapping):
         return _compare_keys(path, inside_old, inside_new)
@@ -147,7 +149,7 @@ def _related(old: Value, new: Value) -> bool:
     """Whether two unequal values are told apart by their parts rather than as a whole."""
     old, new = unwrap(old), unwrap(new)
     if isinstance(old, dict) and isinstance(new, dict):
-        return 2 * len(old.keys() & new.keys()) >= max(len(old), len(new))
+        return old.keys() == new.keys() or 2 * len(old.keys() & new.keys()) >= max(len(old), len(new))
     return True
 
 
