@@ -15,6 +15,7 @@ from stores.langgraph.sqlite_tables import SqliteTables
 
 # Rows of a table that are looked at, the newest: of a file that has more, the sentences say "at least".
 _LOOKED_AT: Final = 500
+_WRITES: Final = 4 * _LOOKED_AT  # a checkpoint has several
 _NEWEST: Final = 50
 
 
@@ -76,11 +77,11 @@ def _by_rows(tables: SqliteTables) -> Iterator[str]:
         yield f"The parents of {circling} checkpoint{'' if circling == 1 else 's'} go round in a circle."
     if late := _late(tables):
         which = checkpoints(late, "that is", "that are")
-        yield f"There are writes for {which} not in the file: deleted, or yet to be saved."
+        yield f"There are writes for {'at least ' if least else ''}{which} not in the file: deleted, or yet to be saved."
 
 
-def _newest(table: str) -> str:
-    return f"rowid > (SELECT max(rowid) FROM {table}) - {_LOOKED_AT}"
+def _newest(table: str, count: int = _LOOKED_AT) -> str:
+    return f"rowid > (SELECT max(rowid) FROM {table}) - {count}"
 
 
 def _circling(tables: SqliteTables) -> Iterator[int]:
@@ -98,7 +99,7 @@ def _late(tables: SqliteTables) -> int:
         return 0
     question = (
         f"SELECT count(*) FROM (SELECT DISTINCT thread_id, {tables.ns}, {tables.id} FROM writes AS late "
-        f"WHERE {_newest('writes')} AND NOT EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = "
+        f"WHERE {_newest('writes', _WRITES)} AND NOT EXISTS (SELECT 1 FROM checkpoints AS one WHERE one.thread_id = "
         f"late.thread_id AND {_same(tables, 'one', 'late')} AND one.{tables.id} = late.{tables.id}))"
     )
     found: int = tables.db.execute(question).fetchone()[0]

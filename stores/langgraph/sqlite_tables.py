@@ -19,7 +19,7 @@ from stores.langgraph.collisions import Versions
 from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Column, Key, Skeleton, build
-from stores.langgraph.sqlite_listing import Listing
+from stores.langgraph.sqlite_listing import Listing, firsts, spaces
 from stores.langgraph.tables import Place, ThreadRow, recognises
 from stores.model import Ref
 
@@ -96,12 +96,8 @@ class SqliteTables:
 
     def _grouped(self) -> list[ThreadRow]:
         """Every thread, newest write first."""
-        question = (
-            f"SELECT thread_id, {self.ns}, count(*), max({self.id}), max(rowid) FROM checkpoints "
-            f"WHERE {self.addressed} GROUP BY 1, 2"
-        )
         found: dict[str, ThreadRow] = {}
-        for thread, ns, count, newest, written in filter(_is_text, self.db.execute(question)):
+        for thread, ns, count, newest, written in filter(_is_text, self.db.execute(spaces(self.ns, self.id))):
             row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written, newest)
             before = found.get(thread)
             if before is not None:
@@ -141,15 +137,7 @@ class SqliteTables:
 
     def copies(self) -> dict[str, Ref]:
         """As `stores.langgraph.lineage.copies_among`; answered from the primary key's index."""
-        question = f"""
-            WITH RECURSIVE names(thread) AS (
-                SELECT min(thread_id) FROM checkpoints WHERE thread_id >= ''
-                UNION ALL
-                SELECT (SELECT min(thread_id) FROM checkpoints WHERE thread_id > names.thread) FROM names
-                WHERE names.thread IS NOT NULL)
-            SELECT thread_id, {self.id}, rowid FROM names CROSS JOIN checkpoints WHERE rowid = (
-                SELECT rowid FROM checkpoints WHERE thread_id = names.thread AND {self.ns} = '' AND {self.addressed}
-                ORDER BY {self.id} LIMIT 1)"""
+        question = firsts(self.ns, self.id)
         families: dict[str, list[tuple[int, str]]] = {}
         for thread, first, stored in filter(_is_text, self.db.execute(question)):
             if ids.time_of(first) is not None:
