@@ -76,8 +76,8 @@ def _by_rows(tables: SqliteTables) -> Iterator[str]:
     if circling:
         yield f"The parents of {circling} checkpoint{'' if circling == 1 else 's'} go round in a circle."
     if late := _late(tables):
-        which = checkpoints(late, "that is", "that are")
-        yield f"There are writes for {'at least ' if least else ''}{which} not in the file: deleted, or yet to be saved."
+        which = least.lower() + checkpoints(late, "that is", "that are")
+        yield f"There are writes for {which} not in the file: deleted, or yet to be saved."
 
 
 def _newest(table: str, count: int = _LOOKED_AT) -> str:
