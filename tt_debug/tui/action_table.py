@@ -153,6 +153,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("home", "thread"),
         cli="tt-debug stats STORE --size --nodes --cost",
         hint="metrics",
+        rank=12,
     ),
     Action(
         "metrics.order",
@@ -219,6 +220,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("home", "thread"),
         cli="tt-debug recover STORE",
         hint="recovery",
+        rank=11,
     ),
     Action(
         "copy",
