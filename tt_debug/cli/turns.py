@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,11 +18,13 @@ from tt_debug.cli.output import Output, line_width
 from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.cli.tables import Column, number, table
 from tt_debug.shell import argument
-from tt_debug.text import one_line
+from tt_debug.text import clip
 
 if TYPE_CHECKING:
     from tt_debug.session.turns import HumanTurn
 
+MESSAGE: Final = 200
+"""Cells of a message."""
 TURNS = (Column("turn", right=True), Column("step", right=True), Column("next"), Column("text at"), Column("message"))
 
 
@@ -69,8 +71,8 @@ def turns(front: Front, options: TurnsOptions) -> ExitCode:
 def _cells(turn_number: int, turn: HumanTurn) -> tuple[str, ...]:
     note = f"  (came in with {turn.answers} more)" if turn.answers else ""
     note += f"  (may have come in earlier: {turn.unsure})" if turn.unsure else ""
-    text = one_line(turn.text, 200) + note
-    return str(turn_number), number(turn.step), ", ".join(turn.next), format_path(turn.path), text
+    text = clip(" ".join(turn.text.split()), MESSAGE)
+    return str(turn_number), number(turn.step), ", ".join(turn.next), format_path(turn.path), text + note
 
 
 def _record(turn_number: int, turn: HumanTurn) -> dict[str, Value]:

@@ -61,6 +61,8 @@ def undo(front: Front, options: UndoOptions) -> ExitCode:
         if options.back:
             session.undoing.bring_back(options.thread or "")
             narrate(f"{options.thread} is in sight again")
+            if options.as_json:
+                Output(options.as_json).document("undo", {"thread": options.thread, "back": True})
             return ExitCode.OK
         return _take_back(front, session, options)
 
