@@ -83,22 +83,23 @@ class States:
         """A state to be stored, whose parent's row holds ``before``. Raises Invalid for what JSON would change."""
         plain, found = dict(state), dict(given)
         try:
-            text = json.quick(plain)
+            sizes = _sizes(plain)
         except TypeError:
             plain, own = blobs.taken_out(plain)
             found |= own
-            text = json.dumps(plain)
-        if len(text) <= INLINE:
-            json.checked(text, plain)
-            return Stored(text.decode(), len(text), {}, found)
+            json.dumps(plain)
+            sizes = _sizes(plain)
+        size = json.size_with(sizes)
+        if size <= INLINE:
+            return Stored(json.dumps(plain).decode(), size, {}, found)
         cutting = Cutting(self._of, self._shown)
         try:
-            row = cutting.root(plain, len(text), before)
+            row = cutting.root(plain, sizes, before)
         except Invalid:
             json.dumps(plain)  # names the place
             raise
         self._keep(cutting.made)
-        return Stored(row, len(text), cutting.chunks, found)
+        return Stored(row, size, cutting.chunks, found)
 
     def _shown(self, text: bytes, value: Value) -> Value:
         return blobs.put_back(value, self._blob) if blobs.may_refer(text) else value
@@ -128,6 +129,13 @@ class States:
                 self._bytes += held.cost - (before.cost if before is not None else 0)
             while self._bytes > self._most and len(self._held) > 1:
                 self._bytes -= self._held.popitem(last=False)[1].cost
+
+
+def _sizes(state: Mapping[str, Value]) -> dict[str, int]:
+    """Bytes of each value as JSON. Raises TypeError."""
+    if not all(type(key) is str for key in state):
+        raise TypeError("a key is no text")
+    return {key: json.size(value) for key, value in state.items()}
 
 
 def keep(db: Statements, stored: Stored, *, given_only: bool = False) -> None:

@@ -7,7 +7,7 @@ Refuses to know where chunks lie. Raises Invalid for what JSON would change.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -79,14 +79,16 @@ class Cutting:
         self._held = held
         self._shown = shown
         self._known: set[str] = set()
+        self._sizes: Mapping[str, int] = {}
         self.chunks: dict[bytes, bytes] = {}
         """Texts by their hash, of the chunks that the tree before may not have."""
         self.made: dict[str, Held] = {}
         """What of the new tree is to be held in memory."""
 
-    def root(self, state: dict[str, Value], size: int, before: str | None) -> str:
-        """What stands in the row of a state of ``size`` bytes, where its parent's row holds ``before``."""
-        text, held = self._container(state, None if before is None else self._held(before), 0, size)
+    def root(self, state: dict[str, Value], sizes: Mapping[str, int], before: str | None) -> str:
+        """What stands in a state's row, where its parent's holds ``before``; ``sizes`` are those of its values."""
+        self._sizes = sizes
+        text, held = self._container(state, None if before is None else self._held(before), 0, json.size_with(sizes))
         if len(text) > _ROOT:
             name = self._put("n", text)
             self.made[name] = held
@@ -95,17 +97,22 @@ class Cutting:
         self.made[row] = held
         return row
 
-    def item(self, value: Value, before: str | None, depth: int) -> tuple[bytes, str | None, Value]:
+    def item(
+        self, value: Value, before: str | None, depth: int, key: str | None = None
+    ) -> tuple[bytes, str | None, Value]:
         """Its text, the name of its chunk if it is one, and the value as it is held; ``before`` is its old name."""
         old = None if before is None else self._held(before)
         if old is not None and same(value, old.value):
             return b"", before, old.value
-        text, kind = json.quick(value), type(value)
-        if (kind is list or kind is dict) and len(text) > LEAF and depth < DEEPEST:
-            node, held = self._container(value, old, depth + 1, len(text))
+        kind = type(value)
+        known = self._sizes.get(key) if depth == 0 and key is not None else None
+        size = json.size(value) if known is None else known
+        if (kind is list or kind is dict) and depth < DEEPEST and size > LEAF:
+            node, held = self._container(value, old, depth + 1, size)
             name = self._put("n", node)
             self.made[name] = held
             return b"", name, held.value
+        text = json.quick(value)
         own = self._shown(text, json.checked(text, value))
         if len(text) <= (LEAF if kind is str else CONTAINER) or kind not in (str, list, dict):
             return text, None, own
@@ -221,7 +228,7 @@ class _Container:
 
     def _pair(self, at: int, made: list[Any]) -> _Entry:
         key, value = self._items[at]
-        text, name, own = self._cutting.item(value, self._inner.pop(key, None), self._depth)
+        text, name, own = self._cutting.item(value, self._inner.pop(key, None), self._depth, key)
         made.append((key, own))
         word = json.quick(key)
         if name is not None:

@@ -34,6 +34,21 @@ def test_a_json_value_survives_exactly(value: object) -> None:
     assert same(json.loads(json.dumps(value)), value)
 
 
+@given(VALUES)
+def test_its_size_is_told_without_its_text(value: object) -> None:
+    assert json.size(value) == len(json.dumps(value))
+    long = [value] * 150
+    assert json.size(long) == len(json.dumps(long))
+    for state in ({}, {"a": long, "b": {"c": long}, "ü": value}):
+        assert json.size_with({key: json.size(item) for key, item in state.items()}) == len(json.dumps(state))
+
+
+@pytest.mark.parametrize("value", [{1: 2}, [object()] * 100, {"a": {1}}, {1}])
+def test_what_has_no_json_has_no_size(value: object) -> None:
+    with pytest.raises(TypeError):
+        json.size(value)
+
+
 class Colour(enum.Enum):
     RED = "red"
 

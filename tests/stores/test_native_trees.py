@@ -87,7 +87,7 @@ class Memory:
     def write(self, state: dict[str, Any], before: str | None) -> tuple[str, int]:
         """The row, and the bytes of what had not been there."""
         cutting = Cutting(self.held.get, lambda _, value: value)
-        row = cutting.root(state, len(codec.dumps(state)), before)
+        row = cutting.root(state, {key: codec.size(value) for key, value in state.items()}, before)
         new = {hash: text for hash, text in cutting.chunks.items() if hash not in self.texts}
         self.texts |= new
         self.held |= cutting.made
