@@ -15,7 +15,7 @@ from stores.native.sqlite import NativeStore
 from tests.builders import native_file
 from tests.tui.conftest import screen_text, settled, wait_for
 from tt_debug.session.session import Session
-from tt_debug.session.tailing import Standing, news
+from tt_debug.session.tailing import Standing, came_to_rest, news
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.screens import thread_tailing
 from tt_debug.tui.screens.thread import ThreadScreen
@@ -72,7 +72,7 @@ async def test_rows_come_by_themselves_and_the_cursor_stays_with_the_newest_or_w
         await wait_for(pilot, lambda: screen.line[-1:] == (Ref("t", "", "04"),))
         assert screen.selected == Ref("t", "", "02")
         await wait_for(pilot, lambda: "followed, 2 new" in screen_text(app))
-        assert "t: it is done" in told(app)
+        assert "t: done" in told(app)
         await pilot.press("F")
         await wait_for(pilot, lambda: "followed" not in screen_text(app).replace("not followed", ""))
         assert screen.tailed == ""
@@ -95,8 +95,9 @@ def test_what_is_said_of_a_reading() -> None:
 
     here = stood("3", Status.UNFINISHED)
     assert news(here, stood("4", Status.UNFINISHED), [here.head]) == ()
-    assert news(here, stood("4", Status.WAITING), [here.head]) == ("it is waiting",)
-    assert news(stood("4", Status.WAITING), stood("4", Status.WAITING), []) == ()
+    assert not came_to_rest(here, stood("4", Status.UNFINISHED))
+    assert came_to_rest(here, stood("4", Status.WAITING))
+    assert not came_to_rest(stood("4", Status.WAITING), stood("4", Status.WAITING))
     (moved,) = news(here, stood("2", Status.UNFINISHED), [])
     assert "from step 3 to step 2" in moved
     assert news(here, stood("3", Status.UNFINISHED, "t", "b\x1b"), [here.head]) == ("forked as b␛",)

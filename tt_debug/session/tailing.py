@@ -161,7 +161,10 @@ def news(before: Standing, now: Standing, line: Collection[Ref]) -> tuple[str, .
         known = before.step is not None and now.step is not None
         was, here = (f"step {before.step}", f"step {now.step}") if known else (before.head.id, now.head.id)
         said.append(f"the head has moved to another branch, from {was} to {here}: what it left stays in the graph")
-    at_rest = now.status not in (Status.RUNNING, Status.UNFINISHED, Status.PENDING)
-    if at_rest and (now.head, now.status) != (before.head, before.status):
-        said.append(f"it is {now.status}")
     return tuple(said)
+
+
+def came_to_rest(before: Standing, now: Standing) -> bool:
+    """Whether its writer has stopped since: at the end, at a question, at an error."""
+    at_rest = now.status not in (Status.RUNNING, Status.UNFINISHED, Status.PENDING)
+    return at_rest and (now.head, now.status) != (before.head, before.status)

@@ -13,7 +13,7 @@ from textual import on
 from textual.message import Message
 
 from stores.errors import Unreachable
-from tt_debug.session.tailing import Pulse, Standing, news
+from tt_debug.session.tailing import Pulse, Standing, came_to_rest, news
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.screens.thread_watching import ThreadWatching
 
@@ -86,15 +86,16 @@ class ThreadTailing(ThreadWatching):
 
     def thread_was_read(self) -> None:
         """Say what is new, and look again: the later, the longer it took to read."""
+        told = self.watched  # a run of ours elsewhere: how it ended is said of that
         super().thread_was_read()
         if self._pulse is None:
             return
-        self._tell_news()
+        self._tell_news(how_it_stands=told != self.tailed)
         if self._asked_at:
             took, self._asked_at = time.monotonic() - self._asked_at, 0.0
             self.set_timer(max(LOOK, self._pulse.pause, SHARE * took), self._feel)
 
-    def _tell_news(self) -> None:
+    def _tell_news(self, *, how_it_stands: bool) -> None:
         """On another line than the one that is followed the new rows are seen, no more."""
         before, self._stood = self._stood, None
         if self.view is None or self.trunk is None or self.trunk.thread != self.tailed:
@@ -104,6 +105,8 @@ class ThreadTailing(ThreadWatching):
             self._came += max(0, self._stood.count - before.count)
             for words in news(before, self._stood, self._trunk_line.places):
                 self.say(f"{self.tailed}: {words}")
+            if how_it_stands and came_to_rest(before, self._stood):
+                self.say(f"{self.tailed}: {self._stood.status}")
         self.show_counts()
 
     def cursor_moved(self) -> None:
@@ -117,7 +120,7 @@ class ThreadTailing(ThreadWatching):
         words = super()._counted()
         if not self.tailed:
             return words
-        return f"{words} {self.tt.glyphs.dot} followed, {self._came:,} new"
+        return f"followed, {self._came:,} new {self.tt.glyphs.dot} {words}"
 
     def show_failure(self, event: Failed) -> None:
         """A look that failed is made again; that a store cannot be reached is said in the notices."""
