@@ -16,7 +16,7 @@ from stores.points import point
 if TYPE_CHECKING:
     from stores.native.database import Statements
 
-_ASKED: Final = (8, 64, 512, 4096)
+_ASKED: Final = (8, 64, 512)
 """How many hashes a question names: few lengths, so that few statements have to be prepared."""
 _ROWS: Final = (64, 32, 16, 8, 4, 2, 1)
 LARGEST: Final = 900_000_000

@@ -21,7 +21,7 @@ from stores.native.trees import is_tree
 from stores.rereading import rereading
 from stores.scanning import Answer, Holds, Scanned, Unscanned
 
-_ASKED: Final = (8, 64, 512, 2048)
+_ASKED: Final = (8, 64, 512)
 """How many ids a question names: few lengths, so that few statements have to be prepared."""
 _STANDING: Final = Standing(went_on=False)
 
