@@ -70,6 +70,8 @@ def test_saving_is_what_was_previewed_and_runs_no_node(session: Session, path: P
     with stock(path, steered.builder) as app:
         state = app.get_state({"configurable": {"thread_id": "t"}})
         assert (state.next, state.values["mood"], state.values["log"]) == (("party",), "good", ["in", "look", "rest"])
+    with pytest.raises(Conflict, match="what comes next was changed too, from nothing to party"):
+        session.undoing.plan()
 
 
 @pytest.mark.parametrize("value", [["z"], []])
