@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from stores.errors import Conflict, NotFound, ReadOnly, StoreError, Unsupported
-from stores.model import Header, Status
+from stores.model import Header, Ref, Status
 from stores.protocol import RunStore, Store
 from stores.reopening import Reopened
 from stores.runs import Approval, Run, RunStatus
@@ -177,6 +177,10 @@ class Operations:
         from tt_debug.engine.gate import intact  # 57 ms of pydantic, for a damaged line only
 
         return intact(self._own, thread)
+
+    def fault(self, thread: str) -> tuple[Ref, str] | None:
+        """The newest checkpoint of the thread's line that is not what was written, and what is wrong with it."""
+        return self._own.fault(self._own.head(thread))
 
     def plans(self, threads: Sequence[str] = ()) -> tuple[RecoveryPlan, ...]:
         """What was found of runs that nobody works on, oldest first."""
