@@ -251,7 +251,7 @@ def test_read_only_comes_before_everything(run: Run, asked: Asked) -> None:
     for words in (
         ("run", "trip.db"),
         ("resume", "trip.db", "trip"),
-        ("replay", "trip.db", "trip@0"),
+        ("replay", "trip.db", "trip@0", "--mode", "live"),
         ("fork", "trip.db", "trip@0"),
         ("edit", "trip.db", "trip@0", "--set", "n=1"),
         ("answer", "trip.db", "a1", "true"),

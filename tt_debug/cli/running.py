@@ -295,7 +295,9 @@ def replay(front: Front, options: ReplayOptions) -> ExitCode:
         raise UsageError("--step and --until exclude each other")
     if options.mode in ("recorded", "verify") and (options.to or options.until or options.step or options.allow):
         raise UsageError("--to, --until, --step and --allow belong to --mode live")
-    with front.session(options.wanted()) as session:  # a live one is refused by it under --read-only
+    # Without a mode the session says what it is: from the record nothing is written to the store.
+    opened = front.writing if options.mode == "live" else front.session
+    with opened(options.wanted()) as session:
         request = RunRequest(
             "replay",
             ref=session.resolve(options.ref),

@@ -42,6 +42,7 @@ from .graph_saver import alone_in_postgres, head_of, writing, writing_async
 from .graph_standing import Standing, as_graph, async_only, facts, require_langgraph
 from .graph_target import Refused, load, prepare, produce
 from .graph_update import update
+from .graph_verify import Recorded, Verification
 
 _CONFIG_KEYS = ("configurable", "context", "recursion_limit", "metadata", "tags", "max_concurrency", "run_name")
 _EXIT_GRACE = 2.0  # seconds that exit hooks of user code have; a thread left behind must not hold the run's end
@@ -224,6 +225,7 @@ class Driver:
     def __init__(self, job: Mapping[str, Any], tell: Tell) -> None:
         self._job, self._tell, self._release = job, tell, ""
         self._world: World | None = None
+        self._record: Any = None  # of a verification
         self._stop = threading.Event()
         signal.signal(signal.SIGINT, lambda *_: self._stop.set())
 
@@ -237,6 +239,10 @@ class Driver:
         if self._job["do"] == "run":
             self._world = Owner.of_this_process(Path(self._job["lock"])), Places(self._job["visits"])
             install(*Effects(*self._world).both)
+        elif self._job["do"] == "verify":
+            places = Places(self._job["visits"])
+            self._record = places, Recorded(places, self._job["effects"])
+            install(self._record[1].effect, self._record[1].aeffect)
         else:
             install(nowhere, nowhere)
         self._release = f"langgraph {require_langgraph(self._job['store'])}"
@@ -248,7 +254,7 @@ class Driver:
             graph = as_graph(stack.enter_context(value) if hasattr(value, "__enter__") else value)
             if self._job["do"] == "describe":
                 self._describe(graph)
-            elif self._job["do"] == "update" or async_only(graph):
+            elif self._job["do"] in ("update", "verify") or async_only(graph):
                 asyncio.run(self._run_async(graph))
             else:
                 with self._running(graph) as run:
@@ -267,6 +273,8 @@ class Driver:
         if self._job["do"] == "run":
             with self._running(graph) as run:
                 await run_async(run)
+        elif self._job["do"] == "verify":
+            await Verification(self._job, self._tell, graph, self._record).run()
         elif self._job["save"]:
             with self._alone():
                 await update(self._job, self._tell, graph)

@@ -27,7 +27,7 @@ async def update(job: Mapping[str, Any], tell: Tell, graph: Any) -> None:
         named = ", ".join(name for name in graph.nodes if not name.startswith("__"))
         raise Refused("usage", f"this graph has no node {node!r}", f"it has: {named}")
     config = {"configurable": {**_own(job), "thread_id": job["thread"], "checkpoint_ns": ""}}
-    guard, place = Guard(job["trust"]), _saved if job["save"] else _in_memory
+    guard, place = Guard(job["trust"]), _saved if job["save"] else in_memory
     try:
         with reading(graph, job["store"], guard) as reader:
             survey(guard, reader.checkpointer, job["thread"], "", job["base"])
@@ -99,7 +99,7 @@ async def _saved(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any], 
 
 
 @contextlib.asynccontextmanager
-async def _in_memory(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any], guard: Guard) -> AsyncIterator[Any]:
+async def in_memory(job: Mapping[str, Any], graph: Any, config: Mapping[str, Any], guard: Guard) -> AsyncIterator[Any]:
     """The graph on a copy, in memory, of the checkpoint that the edit is made on; nothing can be written."""
     from langgraph.checkpoint.memory import MemorySaver
 

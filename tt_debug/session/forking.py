@@ -153,7 +153,7 @@ def edit(store: Store, ref: Ref, changes: Sequence[Change]) -> Header:
     if isinstance(store, RunStore):
         owners.settle(store, ref.thread)
     else:
-        _refuse_if_driven(store, ref.thread)
+        owners.refuse_if_driven(store, ref.thread)
     return _writer(store).fork(ref, ref.thread, changes)
 
 
@@ -161,14 +161,6 @@ def _telling(store: Store, base: Ref, changes: Sequence[Change]) -> tuple[Change
     """The changes, or none at all where they leave the state exactly as it is: a form that was saved untouched."""
     before = dict(store.load(base).state)
     return () if strict_equal(before, apply_changes(before, changes)) else tuple(changes)
-
-
-def _refuse_if_driven(store: Store, thread: str) -> None:
-    """A driven graph goes on from what it has in memory, and its next checkpoint would overtake an edit."""
-    driver = owners.driven_by(store, thread)
-    if driver is not None:
-        text = f"process {driver.owner_pid} is running thread {thread!r}"
-        raise Conflict(text, hint="pause it first, or fork to a new thread")
 
 
 def _writer(store: Store) -> Writer:

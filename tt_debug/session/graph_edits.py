@@ -20,7 +20,7 @@ from tt_debug.engine.graph_edit import UpdateJob, update_graph
 from tt_debug.engine.graph_place import path_of
 from tt_debug.equality import strict_equal
 from tt_debug.errors import UsageError
-from tt_debug.session import forking, heads, revival
+from tt_debug.session import forking, heads, owners, revival
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
 from tt_debug.session.plans import GraphTarget, NodeEdit, RunPlan, RunRequest, RunResult, Updated
@@ -84,6 +84,8 @@ def execute(store: Store, journal: Journal, plan: RunPlan) -> RunResult:
         by_reducer=edit.by_reducer,
         with_results=_is_tip(store, journal, ref),
     )
+    if not edit.preview:
+        owners.refuse_if_driven(store, plan.thread)
     if not edit.preview and plan.thread != ref.thread:
         update_graph(job, save=False)  # what the graph refuses is to leave no thread behind
         forking.fork(store, journal, forking.Fork(ref, plan.thread))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from stores.errors import LeaseLost, NotFound
+from stores.errors import Conflict, LeaseLost, NotFound
 from stores.model import Checkpoint, Header, Ref, Status
 from stores.protocol import RunStore, Store
 from stores.runs import Run, RunStatus
@@ -66,6 +66,16 @@ def driven_by(store: Store, thread: str) -> Run | None:
     with elsewhere(store) as records:
         runs = () if records is None else records.runs(thread)
         return next((run for run in runs if records is not None and ownership.is_alive(records, run)), None)
+
+
+def refuse_if_driven(store: Store, thread: str) -> None:
+    """A driven graph goes on from what it has in memory, and its next checkpoint would overtake an edit.
+
+    Raises Conflict."""
+    driver = driven_by(store, thread)
+    if driver is not None:
+        text = f"process {driver.owner_pid} is running thread {thread!r}"
+        raise Conflict(text, hint="pause it first, or fork to a new thread")
 
 
 def standings(store: Store) -> dict[str, Run]:

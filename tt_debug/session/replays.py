@@ -98,7 +98,7 @@ def execute(store: RunStore, journal: Journal, plan: RunPlan, on_event: OnEvent)
     ended = run_workflow(WorkflowJob(url, "", folder=folder, replay=asdict(job)), on_event)
     notes = () if scratch == "" else (f"its states are kept: tt-debug log {scratch} {plan.thread}",)
     found = (
-        (_in_words(ended.diverged),) if ended.diverged else ("every step went as recorded",) if not ended.error else ()
+        (in_words(ended.diverged),) if ended.diverged else ("every step went as recorded",) if not ended.error else ()
     )
     return RunResult(
         "", ended.thread, ended.status, ended.head, ended.error, (*found, *notes), divergence=ended.diverged
@@ -112,7 +112,8 @@ def with_mode(request: RunRequest, mode: str) -> RunRequest:
     return replace(request, mode=mode)  # type: ignore[arg-type]
 
 
-def _in_words(diverged: object) -> str:
+def in_words(diverged: object) -> str:
+    """Where a replay first left the record."""
     assert isinstance(diverged, dict)
     at = f"step {diverged['step']}" if diverged["step"] is not None else "there"
     return f"first divergence: {diverged['what']} of {diverged['node']} ({at})"

@@ -38,9 +38,16 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
         from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
 
         return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
+    is_graph = Capability.FORK in store.info.capabilities and not isinstance(store, ServerRuns)
+    if request.mode == "verify" and is_graph:
+        from tt_debug.session import graph_replays
+
+        return graph_replays.plan(store, journal, request, request.graph or code.graph)
     if request.mode in ("recorded", "verify"):
+        other = "--mode verify runs in memory with the effects on record, " if is_graph else ""
         raise Unsupported(
-            f"a {store.info.kind} store has no record of effects to replay from", hint="replay --mode live runs again"
+            f"the states of a {store.info.kind} store are not kept by a replay from the record",
+            hint=f"{other}--mode live runs again",
         )
     if isinstance(store, ServerRuns):
         from tt_debug.session import server_runs
@@ -72,8 +79,10 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         from tt_debug.session import server_runs
 
         return server_runs.execute(store, journal, plan, on_event)
-    from tt_debug.session import graph_runs
+    from tt_debug.session import graph_replays, graph_runs
 
+    if plan.from_record:
+        return graph_replays.execute(store, journal, plan, on_event)
     return graph_runs.execute(store, journal, plan, on_event)
 
 

@@ -56,6 +56,14 @@ idempotent = sure("idempotent")
 at_most_once = sure("at_most_once")
 
 
+def loud(state):
+    return {"log": ["loud"]}
+
+
+changed = built(("first", quiet), ("pay", acts("pay", asked="more")), ("last", quiet))
+noisy = built(("first", quiet), ("pay", acts("pay")), ("last", loud))
+
+
 # --- everywhere in one graph
 
 

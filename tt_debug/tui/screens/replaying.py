@@ -28,6 +28,8 @@ def other_ways(plan: RunPlan, *, read_only: bool) -> tuple[Choice[str], ...]:
     """What can be asked for instead of what a plan says; each asks again, with a plan of its own."""
     if plan.request.mode == "recorded":
         return OTHER_REPLAYS[: 1 if read_only else None]
+    if (plan.runner, plan.request.action) == ("graph", "replay") and not plan.from_record:
+        return OTHER_REPLAYS[:1]
     return (CHECK_REFS,) if plan.on_web and not plan.request.check_refs else ()
 
 
