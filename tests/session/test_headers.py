@@ -1,0 +1,76 @@
+"""Headers that are read when they are asked for: once, with their neighbours, and never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stores import ids
+from stores.model import Header, Ref
+from tests.stores.handmade import uuid
+from tt_debug.session.headers import AROUND, Strand
+from tt_debug.session.thread_view import ThreadView
+
+COUNT = 3 * AROUND
+
+
+class Reading:
+    """Remembers what was asked for; ``gone`` are checkpoints that were deleted meanwhile."""
+
+    def __init__(self, gone: frozenset[Ref] = frozenset()) -> None:
+        self.asked: list[Ref] = []
+        self.gone = gone
+
+    def __call__(self, refs: Sequence[Ref]) -> list[Header]:
+        self.asked.extend(refs)
+        return [Header(ref, None, 7, "loop", None, ("work",)) for ref in refs if ref not in self.gone]
+
+
+def opened(reading: Reading, missing: Ref | None = None) -> ThreadView:
+    refs = [Ref("t", "", uuid(at, at - 1)) for at in range(COUNT)]
+    absent = {0: missing} if missing is not None else {}
+    strand = Strand(refs, range(-1, COUNT - 1), absent, {})
+    return ThreadView("t", refs[-1], [strand], True, complete=True, read=reading)
+
+
+def test_one_is_read_with_its_neighbours_and_once() -> None:
+    reading = Reading()
+    view = opened(reading)
+    middle = view.refs[COUNT // 2]
+    assert view.headers[middle].nodes == ("work",)
+    assert view.headers[middle].parent == view.refs[COUNT // 2 - 1]
+    assert len(reading.asked) == 2 * AROUND
+    assert [header.step for header in view.headers.values()] == [7] * COUNT
+    assert sorted(reading.asked) == sorted(view.refs)
+
+
+def test_a_glimpse_reads_nothing_and_tells_what_the_id_does() -> None:
+    reading = Reading()
+    seen = opened(reading).seen
+    assert [seen[ref].step for ref in seen] == list(range(-1, COUNT - 1))
+    assert all(header.created == ids.time_of(ref.id) for ref, header in seen.items())
+    assert not any(header.read or header.source or header.nodes for header in seen.values())
+    assert reading.asked == []
+
+
+def test_steps_of_a_thread_without_its_beginning_are_unknown_until_they_are_read() -> None:
+    view = opened(Reading(), missing=Ref("t", "", "gone"))
+    first = view.refs[0]
+    assert view.seen[first].step is None
+    assert view.seen[first].problem == "its parent is not in the store"
+    assert view.headers[first].step == 7
+
+
+def test_one_that_is_gone_by_then_says_so() -> None:
+    view = opened(reading := Reading())
+    reading.gone = frozenset(view.refs[:1])
+    assert view.headers[view.refs[0]].problem == "it is no longer in the store"
+    assert view.headers[view.refs[1]].problem is None
+
+
+def test_what_others_went_on_from_is_not_read_again() -> None:
+    before = opened(Reading())
+    before.headers.learn(before.refs)
+    after = opened(again := Reading())
+    after.recall(before)
+    after.headers.learn(after.refs)
+    assert again.asked == [after.refs[-1]]
