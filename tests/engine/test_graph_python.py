@@ -7,11 +7,13 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.engine.graph_threads import KINDS, listing, run, started, stored_log, target
+from stores.native.elsewhere import open_for_runs
+from tests.engine.graph_threads import KINDS, listing, records, run, started, stored_log, target
 from tt_debug.engine import graph
 from tt_debug.engine.graph import describe_graph
 from tt_debug.errors import ChildFailed
@@ -117,7 +119,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
             "graph_target",
             "events_pipe",
         ),
-        *("graph_call", "graph_effects", "graph_lock", "graph_owner", "calling"),
+        *("graph_call", "graph_effects", "graph_lock", "graph_owner", "graph_verify", "calling"),
     ],
 )
 def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> None:
@@ -131,3 +133,14 @@ def test_what_runs_in_the_agents_interpreter_asks_little_of_it(name: str) -> Non
         elif isinstance(node, ast.ImportFrom):
             imported.add("." * node.level or str(node.module).partition(".")[0])
     assert imported - sys.stdlib_module_names <= {".", "langgraph", "langchain_core", "aiosqlite", "psycopg", "xxhash"}
+
+
+def test_effects_are_kept_where_our_package_is_not(tmp_path: Path, venv: Venv, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph imports ``tt_debug``, and is lent one."""
+    monkeypatch.setenv("WORLD", str(tmp_path / "world"))
+    store = started(tmp_path / "t.sqlite", "acting:idempotent", interrupt_before=["first"])
+    outcome = run(store, target("acting:idempotent", python=str(venv())))
+    assert (outcome.end.status, stored_log(store)) == ("done", ["in", "quiet", "pay", "quiet"])
+    with closing(open_for_runs(records())) as kept:
+        [use] = kept.effects("t")
+    assert (use.effect.status, f"pay {use.effect.key}\n") == ("done", (tmp_path / "world").read_text())
