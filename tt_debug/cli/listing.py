@@ -16,9 +16,12 @@ from tt_debug.session.thread_view import ThreadView, parents_first
 TASK_ID = re.compile(r":[^|]*")
 
 
-def line_of(view: ThreadView, ref: Ref) -> list[Header]:
-    """From the root to ``ref``."""
-    return [view.headers[found] for found in view.line(ref)]
+def line_of(view: ThreadView, ref: Ref, newest: int | None = None) -> list[Header]:
+    """From the root to ``ref``; of a long line the ``newest`` are read alone."""
+    line = view.line(ref)
+    wanted = line if newest is None else line[max(0, len(line) - newest) :]
+    view.headers.learn(wanted)
+    return [view.headers[found] for found in wanted]
 
 
 def everything(view: ThreadView) -> list[Header]:

@@ -128,7 +128,7 @@ def log(front: Front, options: LogOptions) -> ExitCode:
         if options.ns is not None:
             headers = listing.in_namespace(view, options.ns, all_threads=options.all)
         else:
-            headers = listing.everything(view) if options.all else listing.line_of(view, ref)
+            headers = listing.everything(view) if options.all else listing.line_of(view, ref, options.limit)
         headers = _newest(headers, options.limit)
         asked = watched(session, headers, options.watch, front.hiding(options.reveal)) if options.watch else None
     if view.head.ns:
@@ -152,8 +152,8 @@ def _drawn(view: ThreadView, headers: list[Header], options: LogOptions) -> list
     rows = view.rows(unfolded=frozenset(view.headers) if options.all else frozenset())
     chosen = {header.ref for header in headers}
     whole = options.limit is None and options.ns is None
-    shown = [row for row in rows if whole or row.ref in chosen]
-    return tables.graph_lines(shown, view)
+    wanted = [at for at, node in enumerate(rows.shape.nodes) if whole or view.refs[node] in chosen]
+    return tables.graph_lines([rows[at] for at in wanted], view)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
