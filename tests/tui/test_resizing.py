@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len, set_cell_size
+from textual.command import CommandPalette
 
 from tests.tui.conftest import screen_lines, wait_for
 from tests.tui.scenes import SCENES, Stage
@@ -97,3 +98,17 @@ async def test_a_dialog_lives_through_any_sizes(name: str, number: int, tmp_path
         assert app.focused is focused
     for gate in stage.gates:
         gate.set()
+
+
+async def test_the_palette_lives_in_a_few_columns(tmp_path: Path) -> None:
+    """Textual's list would divide by the width that is left for its text."""
+    scene = SCENES["palette"]
+    app = scene.app(tmp_path)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        await pilot.press("colon")
+        await wait_for(pilot, lambda: isinstance(app.screen, CommandPalette))
+        for width in (6, 5, 4, 3, 2, 1):
+            await pilot.resize_terminal(width, 12)
+            await wait_for(pilot, lambda: {cell_len(line) for line in screen_lines(app)} <= {app.size.width})
+        assert isinstance(app.screen, CommandPalette)
