@@ -68,6 +68,7 @@ class RowView(Inked, can_focus=True):
         self.row_count = 0
         self.in_trouble = False
         """Whether what an empty list says is an error: then it is drawn as one."""
+        self._framed: Style | None = None
 
     # --- for subclasses
 
@@ -152,11 +153,20 @@ class RowView(Inked, can_focus=True):
 
     # --- drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """A frame: the style below it is looked up once. Nobody asks where in it a text stands, as the mouse does of
+        a single line; to note that took a third of the time."""
+        self._framed = self.rich_style
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._framed = None
+
     def render_line(self, y: int) -> Strip:
         """One line of the viewport."""
         width = self.scrollable_content_region.width
         row = y + self.scroll_offset.y - self.HEADER
-        base = self.rich_style
+        base = self._framed or self.rich_style
         if self.HEADER and y == 0:
             return Strip(self.build_header(width)).adjust_cell_length(width).apply_style(base)
         if row >= self.row_count:
@@ -167,7 +177,8 @@ class RowView(Inked, can_focus=True):
         selection = self.text_selection
         if selection is not None:
             strip = self._selected(strip, selection, row)
-        return strip.apply_style(base).apply_offsets(0, row)
+        strip = strip.apply_style(base)
+        return strip if self._framed is not None else strip.apply_offsets(0, row)
 
     def _blank(self, row: int, width: int, base: Style) -> Strip:
         if self.row_count == 0:
