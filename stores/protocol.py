@@ -88,6 +88,15 @@ class TellsAddresses(Protocol):
 
 
 @runtime_checkable
+class TellsUntold(Protocol):
+    """A store whose rows may leave open what runs next: only the graph itself knows it then."""
+
+    def untold(self, ref: Ref) -> tuple[str, ...]:
+        """The nodes that were gone through and whose edges out lead nobody knows where: on, or to the end."""
+        ...
+
+
+@runtime_checkable
 class Writer(Protocol):
     """Appending. There is no update and no delete: history is append-only.
 

@@ -143,6 +143,10 @@ class LangGraphBase(ABC):
         except NotFound:
             return ()
 
+    def untold(self, ref: Ref) -> tuple[str, ...]:
+        """As `stores.protocol.TellsUntold.untold`."""
+        return self._ask(lambda tables: self._thread(tables, ref.thread).steps.untold(Key(ref.id, ref.ns)))
+
     def head(self, thread: str, ns: str = "") -> Ref:
         """The newest id, as the savers look it up. Raises NotFound."""
 

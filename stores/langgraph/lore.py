@@ -38,6 +38,14 @@ class History:
         )
 
 
+def untold(at: Outline, known: Triggers) -> set[str]:
+    """The nodes that a checkpoint's open edges come from, where ``known`` does not say whom they wake, if anybody."""
+    if at.v >= NAMED_EDGES:
+        return set()
+    told = {channel for channels in known.values() for channel in channels}
+    return {name for name in at.available if name in at.seen and node_of(name) is None} - told
+
+
 class Edges:
     """What outlines alone tell of which channels wake which nodes: the threads of one graph all tell the same."""
 
@@ -68,10 +76,7 @@ class Lore:
         Before langgraph 0.3 an edge was a channel named by the node it comes from: until it was gone along once,
         a thread does not tell where to.
         """
-        if at.v >= NAMED_EDGES:
-            return {}
-        told = {channel for channels in own.values() for channel in channels}
-        open_edges = {name for name in at.available if name in at.seen and node_of(name) is None} - told
+        open_edges = untold(at, own)
         if not open_edges:
             return {}
         found: Triggers = {}

@@ -15,7 +15,7 @@ from stores.codec.msgpack import Decoder
 from stores.langgraph import rows, tasks
 from stores.langgraph.collisions import suspects
 from stores.langgraph.identity import Standing, with_paths
-from stores.langgraph.lore import Edges, Lore
+from stores.langgraph.lore import Edges, Lore, untold
 from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
 from stores.langgraph.outline import Outline, outline_of, send_node
 from stores.langgraph.rows import INTERRUPT, TASKS, CheckpointRow, WriteRow
@@ -201,6 +201,11 @@ class Steps:
         if edges := self.memory.lore.edges(self.tables, level, outline, found):
             return {node: found.get(node, set()) | edges.get(node, set()) for node in {*found, *edges}}
         return found
+
+    def untold(self, key: Key) -> tuple[str, ...]:
+        """The nodes whose edges out lead nobody knows where, from all that is stored: to other nodes, or to the end."""
+        outline = self.card(key).outline
+        return tuple(sorted(untold(outline, self._triggers(key, outline))))
 
     def _asked_in(self, key: Key, writes: Sequence[WriteRow]) -> Iterator[str]:
         """The nodes whose questions name the task that asked, as langgraph 0.2.2x … 0.5 stored them."""

@@ -61,10 +61,22 @@ def plan(store: Store, journal: Journal, request: RunRequest, target: GraphTarge
         nodes=tuple((Counter(header.next) - Counter(finished)).elements()),
         stops=stops(request),
         calls=("every node that runs makes its model and tool calls again, for real, but for effects on record",),
-        notes=_notes(request, thread, answers, finished, revival.notes_of(checkpoint, target.trust)),
+        notes=(
+            *_untold(store, header),
+            *_notes(request, thread, answers, finished, revival.notes_of(checkpoint, target.trust)),
+        ),
         code=f"{target.graph} in {interpreter(target)}",
     )
     return recorded.told(planned, graph_scopes.ahead(store, request.ref.thread, scope, header))
+
+
+def _untold(store: Store, header: Header) -> tuple[str, ...]:
+    """One sentence where the rows do not say what is next, as before langgraph 0.3 an edge has its source's name."""
+    sources = () if header.next else heads.untold(store, header.ref)
+    if not sources:
+        return ()
+    told = ", ".join(sources)
+    return (f"what comes after {told} is not in the rows of a release so old: the graph knows, and ends it at its end",)
 
 
 def _refuse_at_work(store: Store, thread: str) -> None:
@@ -139,9 +151,9 @@ class FirstStep:
     def differs_from(self, announced: tuple[str, ...], status: str) -> tuple[str, ...]:
         """One sentence where it does; none where a run was paused before all of it had started."""
         ran, due = Counter(self._nodes), Counter(announced)
-        if not ran or ran == due or (status == Status.PAUSED and ran <= due):
+        if not ran or ran == due or not due or (status == Status.PAUSED and ran <= due):
             return ()
-        return (f"{', '.join(sorted(due.elements())) or 'nothing'} was to run, and {', '.join(self._nodes)} ran",)
+        return (f"{', '.join(sorted(due.elements()))} was to run, and {', '.join(self._nodes)} ran",)
 
 
 def _written_by_others(store: Store, base: Ref, stored: tuple[str, ...]) -> tuple[str, ...]:

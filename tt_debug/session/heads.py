@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stores.errors import NotFound
 from stores.model import Header, Ref, Status
-from stores.protocol import Store
+from stores.protocol import Store, TellsUntold
 from tt_debug.errors import NotAHead
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.shell import argument
@@ -23,9 +23,14 @@ def resumable(store: Store, view: ThreadView, ref: Ref) -> Header:
     if header.status == Status.CANCELLED:
         raise NotAHead(f"{ref.thread!r} was cancelled", hint=fork_hint(header))
     # A run whose last question was just answered has nothing left to run, and is still to be ended.
-    if not header.next and header.status != Status.PENDING:
+    if not header.next and header.status != Status.PENDING and not untold(store, ref):
         raise NotAHead(f"{ref.thread!r} has run to its end", hint=fork_hint(header, "EARLIER"))
     return header
+
+
+def untold(store: Store, ref: Ref) -> tuple[str, ...]:
+    """The nodes of which only the graph knows what comes after them, if anything does."""
+    return store.untold(ref) if isinstance(store, TellsUntold) else ()
 
 
 def place(header: Header) -> str:
