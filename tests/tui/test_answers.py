@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
-from stores.model import NewCheckpoint, Ref, Value
+from stores.model import Checkpoint, NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.tui.conftest import screen_lines, screen_text, settled, wait_for
 from tests.tui.thread_app import thread_screen
@@ -158,3 +159,35 @@ async def test_where_else_on_the_line_a_value_is_what_it_is_here() -> None:
         assert isinstance(it.app.screen, AnswersScreen)
         assert "find /tmp/demo.db" in it.app.screen.command_line()
         assert "plan.status == '" in it.app.screen.command_line().replace("'\"'\"'", "'")
+        await it.until(lambda: "checkpoints asked" in it.text)
+        await it.pilot.press("q")
+        await it.until(lambda: it.app.screen is it.screen)
+        assert screen_lines(it.app)[-2].count("●") > 1, "they are marked, though none was opened"
+
+
+async def test_a_long_way_to_a_change_is_told_of_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tt_debug.tui.watch.PATIENCE", 0.0)
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        gate, entered = threading.Event(), threading.Event()
+        load = it.session.load
+
+        def slow(ref: Ref) -> Checkpoint:
+            entered.set()
+            gate.wait(60)
+            return load(ref)
+
+        await it.press("2")
+        it.screen.views.state.go_to(("api_key",))
+        monkeypatch.setattr(it.session, "load", slow)
+        await it.pilot.press("left_curly_bracket")
+        await it.until(entered.is_set)
+        await it.pilot.press("escape")
+        await it.until(lambda: "stopped: it may have changed further on" in it.told)
+        gate.set()
+        monkeypatch.setattr(it.session, "load", load)
+        await it.rest()
+        before = it.screen.selected
+        await it.pilot.press("left_curly_bracket")
+        await it.until(lambda: it.screen._walk is None)
+        assert it.screen.selected != before or "does not change before" in it.told
+        assert "looking: " in it.told

@@ -54,17 +54,18 @@ def history(session: Session, ref: Ref, path: Path, on_progress: OnProgress | No
     return blame.history(_with_states(session, newest_first, settled, on_progress), book, settled)
 
 
-def change_before(session: Session, ref: Ref, path: Path) -> Ref | None:
-    """The nearest checkpoint before ``ref`` on its line at which the value of ``path`` changed, None without one."""
-    return next((stop.ref for stop in history(session, ref, path) if stop.ref != ref), None)
+def change_before(session: Session, ref: Ref, path: Path, on_progress: OnProgress | None = None) -> Ref | None:
+    """The nearest checkpoint before ``ref`` on its line at which the value of ``path`` changed, None without one.
+    Raises Stopped."""
+    return next((stop.ref for stop in history(session, ref, path, on_progress) if stop.ref != ref), None)
 
 
-def change_after(session: Session, ref: Ref, end: Ref, path: Path) -> Ref | None:
-    """The nearest one after it, on the line that goes on to ``end``."""
+def change_after(session: Session, ref: Ref, end: Ref, path: Path, on_progress: OnProgress | None = None) -> Ref | None:
+    """The nearest one after it, on the line that goes on to ``end``. Raises Stopped."""
     place = _line(session.open_thread(end.thread), end)
     at = next((at for at, each in enumerate(place.refs) if each == ref), len(place.refs))
     after, settled = replace(place, refs=place.refs[at + 1 :]), _settled(session, ref, path)
-    return blame.next_change(_with_states(session, after, settled), session.load(ref).state, settled)
+    return blame.next_change(_with_states(session, after, settled, on_progress), session.load(ref).state, settled)
 
 
 def _with_states(session: Session, place: Place, path: Path, on_progress: OnProgress | None = None) -> blame.Line:

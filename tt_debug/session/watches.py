@@ -10,6 +10,7 @@ from stores.model import Ref, Value
 from tt_debug.equality import strict_equal
 from tt_debug.query import Failed, compile_expr, evaluate
 from tt_debug.session.journal import Journal
+from tt_debug.session.questions import OnProgress, Stopped
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -44,11 +45,14 @@ class Watches:
         self._journal.show_watch(thread, expression)
 
 
-def changed_before(session: Session, line: Sequence[Ref], expressions: tuple[str, ...]) -> Ref | None:
+def changed_before(
+    session: Session, line: Sequence[Ref], expressions: tuple[str, ...], on_progress: OnProgress | None = None
+) -> Ref | None:
     """The nearest checkpoint before the end of ``line`` (oldest first) at which one of them became another, or None.
-    One that cannot answer is no change."""
+    One that cannot answer is no change. Raises `tt_debug.session.questions.Stopped`."""
     here: Mapping[str, Value | Failed] = answers(session, line[-2], expressions) if len(line) > 1 else {}
     for at in range(len(line) - 2, -1, -1):
+        _go_on(len(line) - 1 - at, len(line), on_progress)
         earlier = answers(session, line[at - 1], expressions) if at else dict.fromkeys(expressions)
         if _differ(here, earlier):
             return line[at]
@@ -56,15 +60,23 @@ def changed_before(session: Session, line: Sequence[Ref], expressions: tuple[str
     return None
 
 
-def changed_after(session: Session, line: Sequence[Ref], expressions: tuple[str, ...]) -> Ref | None:
-    """The nearest one after the beginning of ``line`` at which one of them becomes another."""
+def changed_after(
+    session: Session, line: Sequence[Ref], expressions: tuple[str, ...], on_progress: OnProgress | None = None
+) -> Ref | None:
+    """The nearest one after the beginning of ``line`` at which one of them becomes another. Raises Stopped."""
     before: Mapping[str, Value | Failed] | None = None
-    for ref in line:
+    for at, ref in enumerate(line):
+        _go_on(at, len(line), on_progress)
         here = answers(session, ref, expressions)
         if before is not None and _differ(here, before):
             return ref
         before = here
     return None
+
+
+def _go_on(done: int, of: int, on_progress: OnProgress | None) -> None:
+    if on_progress is not None and not on_progress(done, of):
+        raise Stopped
 
 
 def _differ(one: Mapping[str, Value | Failed], other: Mapping[str, Value | Failed]) -> bool:

@@ -25,7 +25,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
 from tt_debug.tui.screens.base import NARROW, BaseScreen
-from tt_debug.tui.screens.going import MarksHits, ShowsMessages, go_to_checkpoint
+from tt_debug.tui.screens.going import MarksHits, Shows, ShowsMessages, go_to_checkpoint
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -256,7 +256,16 @@ class AnswersScreen(BaseScreen):
         elif isinstance(self.focused, Input) and self._part.answers:
             self.query_one("#answers").focus()
         else:
-            self.tt.go_back()
+            self.act_back()
+
+    def act_back(self) -> None:
+        """The thread below marks what was found, though none of it was opened."""
+        below, found = self.app.screen_stack[-2], {each.ref for each in self._part.answers}
+        super().act_back()
+        if isinstance(below, MarksHits) and isinstance(below, Shows):
+            here = {ref for ref in found if below.shows(self.store, ref)}
+            if here:
+                below.show_hits(here, self._question.title)
 
     def copyables(self) -> list[Copyable]:
         """The address and, of a write, the path."""

@@ -5,12 +5,8 @@ Owns which value is meant; the answers are a screen of their own, or a move.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
-
-from textual import on
-from textual.message import Message
 
 from stores.model import Path, Ref
 from stores.paths import format_path, get_path
@@ -23,23 +19,13 @@ from tt_debug.session.questions import Scope
 from tt_debug.tui.asking import Question
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.asking_from import AskingFrom
-from tt_debug.tui.screens.thread_tailing import ThreadTailing
+from tt_debug.tui.screens.thread_walking import ThreadWalking
 
 if TYPE_CHECKING:
     from tt_debug.tui.opening import OpenStore
 
 
-class ChangeFound(Message):
-    """The nearest change of a path, None for none; ``where`` says in which direction it was looked for."""
-
-    def __init__(self, path: Path, where: str, ref: Ref | None) -> None:
-        super().__init__()
-        self.path = path
-        self.where = where
-        self.ref = ref
-
-
-class ThreadAsking(ThreadTailing, AskingFrom):
+class ThreadAsking(ThreadWalking, AskingFrom):
     """The keys that ask the history of this thread."""
 
     def asked_of(self) -> tuple[OpenStore, Ref | None] | None:
@@ -88,24 +74,16 @@ class ThreadAsking(ThreadTailing, AskingFrom):
         """To the checkpoint before that changed the value under the cursor."""
         path, ref = self._asked_path(), self.selected
         if path and ref is not None:
-            self._look(path, "before", partial(questions.change_before, self.session, ref, path))
+            look = partial(questions.change_before, self.session, ref, path)
+            self.walk(look, f"{format_path(path)} does not change before this on the line")
 
     def act_nav_change_fwd(self) -> None:
         """To the next checkpoint that changes it."""
         path, ref = self._asked_path(), self.selected
         if path and ref is not None and self.line:
             end = self.line[-1] if ref in self.places else ref
-            self._look(path, "after", partial(questions.change_after, self.session, ref, end, path))
-
-    def _look(self, path: Path, where: str, work: Callable[[], Ref | None]) -> None:
-        self.tt.loader.call(self, "change", work, partial(ChangeFound, path, where))
-
-    @on(ChangeFound)
-    def _change_found(self, event: ChangeFound) -> None:
-        if event.ref is None:
-            self.say(f"{format_path(event.path)} does not change {event.where} this on the line")
-        else:
-            self.select_ref(event.ref)
+            look = partial(questions.change_after, self.session, ref, end, path)
+            self.walk(look, f"{format_path(path)} does not change after this on the line")
 
     def _asked_path(self) -> Path:
         """The path under the cursor; says where to put it when there is none."""

@@ -6,14 +6,13 @@ Owns the column's values, those of the rows in view first; the answers are asked
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from textual import on
 from textual.content import Content
-from textual.message import Message
 
 from stores.model import Ref
 from tt_debug.session import watches
@@ -24,15 +23,6 @@ from tt_debug.tui.screens.thread_watches import PointsRead, ThreadWatches, Watch
 
 TITLE: Final = 40
 """Cells for what the column is."""
-
-
-class WatchChangeFound(Message):
-    """The nearest checkpoint at which any watch changed, None for none."""
-
-    def __init__(self, where: str, ref: Ref | None) -> None:
-        super().__init__()
-        self.where = where
-        self.ref = ref
 
 
 class ThreadLogPoints(ThreadWatches):
@@ -142,7 +132,8 @@ class ThreadLogPoints(ThreadWatches):
         """In the graph, to where any watch changed before."""
         if self._asks_of_watches() and self.selected in self.places:
             upto = self.line[: self.places[self.selected] + 1]
-            self._find_change("before", partial(watches.changed_before, self.session, upto, self.expressions))
+            look = partial(watches.changed_before, self.session, upto, self.expressions)
+            self.walk(look, "no watch changes before this on the line")
         else:
             super().act_nav_change_back()
 
@@ -150,19 +141,10 @@ class ThreadLogPoints(ThreadWatches):
         """In the graph, to where any watch changes next."""
         if self._asks_of_watches() and self.selected in self.places:
             rest = self.line[self.places[self.selected] :]
-            self._find_change("after", partial(watches.changed_after, self.session, rest, self.expressions))
+            look = partial(watches.changed_after, self.session, rest, self.expressions)
+            self.walk(look, "no watch changes after this on the line")
         else:
             super().act_nav_change_fwd()
 
     def _asks_of_watches(self) -> bool:
         return bool(self.expressions) and self.panel() in (self.graph, self.views.watches)
-
-    def _find_change(self, where: str, work: Callable[[], Ref | None]) -> None:
-        self.tt.loader.call(self, "change", work, partial(WatchChangeFound, where))
-
-    @on(WatchChangeFound)
-    def _watch_change_found(self, event: WatchChangeFound) -> None:
-        if event.ref is None:
-            self.say(f"no watch changes {event.where} this on the line")
-        else:
-            self.select_ref(event.ref)
