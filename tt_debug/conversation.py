@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from stores.model import Path, Tagged, Value
 from stores.paths import get_path
+from tt_debug.shared import Shared
 from tt_debug.text import one_line
 
 ROLES: Final = {
@@ -174,11 +176,16 @@ def text_path(state: Value, path: Path) -> Path:
     return path
 
 
-def conversation(state: Mapping[str, Value]) -> tuple[Path, tuple[Turn, ...]]:
-    """The state's list of messages and its path: "messages" if it is one, else the longest such list at the top."""
+def conversation(
+    state: Mapping[str, Value], known: Shared[Message | None] | None = None
+) -> tuple[Path, tuple[Turn, ...]]:
+    """The state's list of messages and its path: "messages" if it is one, else the longest such list at the top.
+
+    ``known`` is kept from one state to the next: a message of both is then the same `Message`."""
+    known = known or Shared()
     best: tuple[Path, tuple[Turn, ...]] = ((), ())
     for key, value in state.items():
-        turns = _turns((key,), plain(value))
+        turns = _turns((key,), plain(value), known)
         if turns and (key == "messages" or len(turns) > len(best[1])):
             best = ((key,), turns)
             if key == "messages":
@@ -186,8 +193,8 @@ def conversation(state: Mapping[str, Value]) -> tuple[Path, tuple[Turn, ...]]:
     return best
 
 
-def _turns(path: Path, value: Value) -> tuple[Turn, ...]:
+def _turns(path: Path, value: Value, known: Shared[Message | None]) -> tuple[Turn, ...]:
     if not isinstance(value, list) or not value or as_message(value[-1]) is None:
         return ()
-    found = ((index, as_message(item)) for index, item in enumerate(value))
+    found = ((index, known.of(item, partial(as_message, item))) for index, item in enumerate(value))
     return tuple(Turn((*path, index), message) for index, message in found if message is not None)

@@ -10,12 +10,14 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from stores.codec.json import loads
 from stores.errors import Corrupt
 from stores.model import Opaque, Partial, Path, Tagged, Value
 from stores.paths import has_key
+from tt_debug.shared import Shared
 
 SHOWN: Final = "●●●●"
 """What stands in a text where a secret was."""
@@ -53,6 +55,7 @@ class Redaction:
         parts = sorted({_pattern(name) for name in names if _spelled(name.replace("*", "x"))})
         self._pattern = re.compile("|".join(parts)) if parts else None
         self._known: dict[str, bool] = {}
+        self._seen: Shared[bool] = Shared()
 
     def names(self, key: object) -> bool:
         """Whether what is kept under ``key`` is secret."""
@@ -145,9 +148,8 @@ class Redaction:
             elif isinstance(value, list | tuple):
                 todo.extend(value)
             elif isinstance(value, Tagged):
-                if _is_secret_class(value):
+                if _is_secret_class(value) or self._seen.of(value, partial(self._holds_any, value.value)):
                     return True
-                todo.append(value.value)
             elif isinstance(value, Partial):
                 todo.extend((value.seed, *value.writes))
             elif self._tells_secret(value):

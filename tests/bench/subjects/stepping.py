@@ -29,3 +29,12 @@ def cases(size: int) -> Iterator[Case]:
             {"ours/floor": 1.5, **({"peer/ours": 500} if id == "step" else {})},
             rounds=25,
         )
+    where = {"path": str(data.talk(count)), "thread": "talk"}
+    yield Case(
+        "step-panels",
+        "next checkpoint with everything the panels show, before it is painted / SELECT of both rows",
+        Work(f"{_WORKS}:panels_ours", where),
+        None,
+        Work(f"{_WORKS}:step_floor", where),
+        rounds=25,
+    )

@@ -67,3 +67,24 @@ def step_peer(path: str, thread: str) -> Callable[[], object]:
 
 def _open(path: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, check_same_thread=False)
+
+
+def panels_ours(path: str, thread: str) -> Callable[[], object]:
+    """All that the Thread screen's panels show of the next checkpoint, the transcript too, but for the painting."""
+    from tt_debug.redaction import Redaction
+    from tt_debug.session.session import Session
+    from tt_debug.tui.glyphs import UNICODE
+    from tt_debug.tui.screens.thread_details import Remembered, Wanted, read_details
+
+    session = Session.open(path, read_only=True)
+    view = session.open_thread(thread)
+    line = view.line()[-LAST:]
+    hiding, remembered = Redaction(), Remembered()
+    refs = iter(cycle(line))
+
+    def work() -> object:
+        shown = Wanted(next(refs), None, {}, 60, frozenset(), UNICODE, hiding, remembered=remembered)
+        return read_details(session, shown)
+
+    work()
+    return work

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 from stores.model import Path
 from tt_debug.conversation import Turn
+from tt_debug.shared import Shared
 from tt_debug.text import human_size, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.message import ROLE_CELLS, call_text, role_piece
@@ -30,16 +32,32 @@ class TranscriptRow:
     first: bool = False
 
 
+Known: TypeAlias = Shared[list[TranscriptRow]]
+
+
 def transcript_rows(
-    turns: Sequence[Turn], width: int, opened: frozenset[Path] = frozenset(), glyphs: Glyphs = UNICODE
+    turns: Sequence[Turn],
+    width: int,
+    opened: frozenset[Path] = frozenset(),
+    glyphs: Glyphs = UNICODE,
+    known: Known | None = None,
 ) -> list[TranscriptRow]:
-    """Every line of the transcript in ``width`` cells; messages in ``opened`` are not cut."""
+    """Every line of the transcript in ``width`` cells; messages in ``opened`` are not cut. ``known`` is kept from one
+    transcript to the next, for the messages that both have."""
+    known = known or Shared()
     rows: list[TranscriptRow] = []
     for turn in turns:
-        lines = _turn_lines(turn, width, turn.path in opened, glyphs)
-        rows.extend(TranscriptRow(turn.path, line, number == 0) for number, line in enumerate(lines))
-        rows.append(TranscriptRow(turn.path, ()))
+        is_open = turn.path in opened
+        make = partial(_turn_rows, turn, width, is_open, glyphs)
+        rows.extend(known.of(turn.message, make, turn.path, width, is_open, glyphs.ascii))
     return rows[:-1]
+
+
+def _turn_rows(turn: Turn, width: int, opened: bool, glyphs: Glyphs) -> list[TranscriptRow]:
+    """The lines of one message, and the empty one behind it."""
+    lines = _turn_lines(turn, width, opened, glyphs)
+    rows = [TranscriptRow(turn.path, line, number == 0) for number, line in enumerate(lines)]
+    return [*rows, TranscriptRow(turn.path, ())]
 
 
 def _turn_lines(turn: Turn, width: int, opened: bool, glyphs: Glyphs) -> list[Line]:

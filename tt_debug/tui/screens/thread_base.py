@@ -29,7 +29,7 @@ from tt_debug.tui.rows.graph import GraphFacts
 from tt_debug.tui.rows.line import HistoryLine
 from tt_debug.tui.rows.timeline import Moment
 from tt_debug.tui.screens.one_store import OneStore
-from tt_debug.tui.screens.thread_details import Details, RowFacts
+from tt_debug.tui.screens.thread_details import Details, Remembered, RowFacts
 from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, ThreadRead
 from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
@@ -64,6 +64,7 @@ class ThreadBase(OneStore):
         self.asked_for: set[Ref] = set()
         """Checkpoints whose large states are to be compared all the same."""
         self.diff_rows = LIMIT
+        self.remembered = Remembered()
         self.by_time = False
         self.details: Details | None = None
         self.failures: dict[str, str] = {}

@@ -7,27 +7,36 @@ is locked is no failure: the call is made again as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from stores.errors import Busy, StoreError, Unreachable
 from stores.model import Checkpoint, Diff, Ref, Status, Task, Value
 from stores.runs import StepRecord
-from tt_debug.conversation import Turn, conversation
+from tt_debug.conversation import Message, Turn, conversation
 from tt_debug.errors import DebuggerError
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_changes, hidden_checkpoint, hidden_step, hidden_task
 from tt_debug.session.session import Session
+from tt_debug.shared import Shared
 from tt_debug.text import human_size
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.messages import told
 from tt_debug.tui.rows.diff import LIMIT, DiffRow, changed_keys, diff_rows
 from tt_debug.tui.rows.sizes import HUGE, sizes_of
 from tt_debug.tui.rows.state import Closed, Node, NodeKey, state_nodes
-from tt_debug.tui.rows.transcript import TranscriptRow, transcript_rows
+from tt_debug.tui.rows.transcript import Known, TranscriptRow, transcript_rows
 
 LARGE: Final = 262_144
 """Bytes of a state above which its changed keys are not looked up for a row that is only in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is kept from one checkpoint to the next: messages that were read, and their lines."""
+
+    messages: Shared[Message | None] = field(default_factory=Shared)
+    lines: Known = field(default_factory=Shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class Wanted:
     swapped: bool = False
     asked: bool = False
     rows: int = LIMIT
+    remembered: Remembered = field(default_factory=Remembered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,7 @@ def read_details(session: Session, wanted: Wanted) -> Details:
     compared = _compared(session, checkpoint, base, wanted)
     plain = wanted.base is None and not wanted.swapped
     huge = _is_huge(checkpoint)
-    turns = conversation(shown.state)[1]
+    turns = conversation(shown.state, wanted.remembered.messages)[1]
     steps, completed = _logged(session, wanted.ref)
     return Details(
         ref=wanted.ref,
@@ -141,7 +151,9 @@ def _notes(checkpoint: Checkpoint) -> Mapping[str, str]:
 
 
 def _transcript(turns: tuple[Turn, ...], wanted: Wanted) -> list[TranscriptRow] | None:
-    return None if wanted.width is None else transcript_rows(turns, wanted.width, wanted.opened, wanted.glyphs)
+    if wanted.width is None:
+        return None
+    return transcript_rows(turns, wanted.width, wanted.opened, wanted.glyphs, wanted.remembered.lines)
 
 
 def _parent(session: Session, checkpoint: Checkpoint) -> Checkpoint | None:

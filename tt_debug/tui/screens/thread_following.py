@@ -92,6 +92,7 @@ class ThreadFollowing(ThreadBase):
             self.swapped,
             self.selected in self.asked_for,
             self.diff_rows,
+            self.remembered,
         )
         self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
         self.show_pending()
