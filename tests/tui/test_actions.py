@@ -8,9 +8,10 @@ import pytest
 
 from tt_debug.cli import commands
 from tt_debug.tui import actions
-from tt_debug.tui.actions import ACTIONS, EVERYWHERE, ROWS, Safety, for_screen, shown_key
+from tt_debug.tui.actions import ACTIONS, EVERYWHERE, ROWS, Safety, find, for_screen, shown_key
 from tt_debug.tui.key_table import BEGIN, END, markdown_table, replaced
 from tt_debug.tui.palette import actions as palette_actions
+from tt_debug.tui.panel_help import PANELS
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 from tt_debug.tui.screens.base import BaseScreen
@@ -24,6 +25,7 @@ from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.recovery import RecoveryScreen
 from tt_debug.tui.screens.stores import StoresScreen
 from tt_debug.tui.screens.thread import ThreadScreen
+from tt_debug.tui.tour import with_keys
 
 SCREENS: dict[str, type[BaseScreen]] = {
     "home": HomeScreen,
@@ -112,6 +114,18 @@ def test_help_shows_every_action_of_a_screen() -> None:
     for where in SCREENS:
         shown = {action.id for _, part in sections(where) for action in part}
         assert shown == {action.id for action in (*for_screen(where), *for_screen(ROWS))}
+
+
+def test_every_panel_that_can_have_the_focus_is_explained() -> None:
+    places = {place for place, _ in PANELS}
+    assert places <= set(SCREENS)
+    for where, screen in SCREENS.items():
+        for name in screen.PANES:
+            panel = name.removeprefix("#")
+            assert (where, panel) in PANELS or where in ("help", "pager"), f"{where}: {panel} has no help"
+    for title, words in PANELS.values():
+        assert title
+        assert "{" not in with_keys(words, lambda name: find(name).title), "keys of actions that there are"
 
 
 async def test_the_palette_lists_every_action_of_the_screen() -> None:

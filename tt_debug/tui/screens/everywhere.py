@@ -89,10 +89,11 @@ class EverywhereActions(Screen[None]):
         self.focus_next()
 
     def act_help(self) -> None:
-        """Show the keys of this screen."""
+        """Show what the panel in focus is, and the keys of this screen."""
         from tt_debug.tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.WHERE))
+        panel = self.focused.id if self.focused is not None else None
+        self.app.push_screen(HelpScreen(self.WHERE, panel or ""))
 
     def act_log(self) -> None:
         """Show what was done."""

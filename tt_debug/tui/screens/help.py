@@ -12,8 +12,10 @@ from textual.widgets import Input
 from tt_debug.tui.actions import ACTIONS, ROWS, Action, Safety, for_screen, shown_key
 from tt_debug.tui.actions import bindings as bindings_of
 from tt_debug.tui.glyphs import ASCII, UNICODE
+from tt_debug.tui.panel_help import PANELS
 from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
 from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.tour import with_keys
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.title_bar import Title
 
@@ -23,14 +25,15 @@ TITLE: Final = max(len(action.title) for action in ACTIONS)
 
 
 class HelpScreen(BaseScreen):
-    """A full screen of keys; ``where`` is the screen it was asked on. ``/`` searches."""
+    """A full screen of keys; ``where`` is the screen it was asked on, ``panel`` what had the focus. ``/`` searches."""
 
     WHERE = "help"
     BINDINGS = bindings_of("help")
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, panel: str = "") -> None:
         super().__init__()
         self._where = where
+        self._panel = panel
 
     def compose_body(self) -> ComposeResult:
         """One list and a search box."""
@@ -47,8 +50,8 @@ class HelpScreen(BaseScreen):
 
     def _show(self, text: str) -> None:
         panel = self.query_one("#help", Panel)
-        lines: list[Line] = []
-        headings: set[int] = set()
+        lines = self._about_panel(panel.text_width) if not text else []
+        headings = set(range(len(lines)))
         for title, actions in sections(self._where, self.tt.actions):
             found = [action for action in actions if text in f"{action.title} {action.help}".casefold()]
             if not found:
@@ -62,6 +65,14 @@ class HelpScreen(BaseScreen):
                 lines += rest
             lines.append(())
         panel.show(lines[:-1], headings=frozenset(headings))
+
+    def _about_panel(self, width: int) -> list[Line]:
+        """What the panel shows that had the focus."""
+        title, words = PANELS.get((self._where, self._panel), ("", ""))
+        if not title:
+            return []
+        told = self.tt.glyphs.words(with_keys(words, self.tt.key_of))
+        return [(Piece(f"This panel: {title}", "primary"),), *wrap((Piece(f"  {told}"),), width), ()]
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrapped lines follow the width."""
