@@ -16,6 +16,7 @@ from tt_debug.session.thread_view import ThreadView
 from tt_debug.tui.rows.graph import GraphFacts, graph_line
 from tt_debug.tui.rows.graph_columns import columns_for
 from tt_debug.tui.rows.graph_items import GraphItems, TimeItems, graph_items
+from tt_debug.tui.rows.line import line_of
 from tt_debug.tui.rows.pieces import text_of
 
 FOREST = st.lists(st.integers(0, 40), max_size=40).map(
@@ -79,3 +80,10 @@ def test_time_order_finds_its_rows() -> None:
 def _drawn(view: ThreadView, items: GraphItems | TimeItems, row: int) -> str:
     columns = columns_for(60, items, view.seen)
     return text_of(graph_line(items[row], columns, GraphFacts(view.seen, now=datetime(2026, 1, 1, tzinfo=UTC))))
+
+
+@given(FOREST.filter(bool), st.integers(0, 39), st.integers(0, 39))
+def test_a_line_beside_another_is_the_same_as_one_alone(parents: list[int], one: int, other: int) -> None:
+    view = view_of(parents)
+    first, second = (view.refs[at % len(parents)] for at in (one, other))
+    assert line_of(view, second, line_of(view, first)) == line_of(view, second)

@@ -5,7 +5,7 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, overload
@@ -120,13 +120,14 @@ class ThreadView:
             return ref
         return next((each for each in self.refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
 
-    def line(self, ref: Ref | None = None) -> tuple[Ref, ...]:
-        """From the root to ``ref`` (default: the head), across threads and into subgraphs, oldest first."""
+    def line(self, ref: Ref | None = None, known: Container[Ref] = ()) -> tuple[Ref, ...]:
+        """From the root, or from the nearest one ``known``, to ``ref`` (default: the head), across threads and into
+        subgraphs, oldest first."""
         at = self._family.places.get(ref or self.head, -1)
         found: list[Ref] = []
         while at >= 0:
             found.append(self.refs[at])
-            at = self._parents[at]
+            at = -1 if found[-1] in known else self._parents[at]
         return tuple(reversed(found))
 
     @cached_property

@@ -29,10 +29,15 @@ class HistoryLine:
     moments: Sequence[Moment] = ()
 
 
-def line_of(view: ThreadView, end: Ref) -> HistoryLine:
-    """The line that leads to ``end``."""
-    refs = view.line(end)
-    return HistoryLine(refs, {ref: at for at, ref in enumerate(refs)}, moments(view, refs))
+def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None) -> HistoryLine:
+    """The line that leads to ``end``. What it has in common with the one ``beside`` it is taken from there: it may be
+    long, and the cursor waits."""
+    own = view.line(end, beside.places if beside is not None else {})
+    shared = beside.places.get(own[0], 0) if beside is not None and own else 0
+    before = beside if beside is not None else HistoryLine()
+    refs = (*before.refs[:shared], *own)
+    places = dict(zip(refs, range(len(refs)), strict=True))
+    return HistoryLine(refs, places, [*before.moments[:shared], *moments(view, own)])
 
 
 def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:

@@ -65,7 +65,7 @@ class ThreadFollowing(ThreadBase):
             return
         if force or self.selected not in self.places:
             on_trunk = self.selected in self._trunk_line.places
-            found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected))
+            found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected), self._trunk_line)
             self.line, self.places = found.refs, found.places
             self.moments = with_marks(found, self.marked())
         self.show_place()
