@@ -60,6 +60,7 @@ def test_all_three_of_the_demo(home: Path, capsys: pytest.CaptureFixture[str]) -
     text = capsys.readouterr().out
     assert "stood in an older checkpoint too" in text
     assert "p95" in text
+    assert "the store's file takes " in text
     assert "no message says what its model call used" in text
 
 
@@ -67,6 +68,7 @@ def test_json_has_every_figure_under_a_stable_name(run: Run) -> None:
     found = run("stats", "trip.db", "--size", "--nodes", "--cost", "--json").data
     assert set(found) == {"size", "nodes", "cost"}
     assert found["size"]["checkpoints"] == 5
+    assert found["size"]["store_bytes"] is None, "it is in memory"
     assert found["size"]["repeated_at_least"] is False
     assert {row["thread"]: row["checkpoints"] for row in found["size"]["threads"]}["trip"] == 3
     key = next(row for row in found["size"]["keys"] if row["key"] == "city")

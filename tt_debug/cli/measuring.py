@@ -142,8 +142,9 @@ def measured(session: Session, wanted: Measures) -> tuple[Record, list[str]]:
             if scales.unread:
                 narrate(f"not counted: {counted(scales.unread, 'checkpoint')} that cannot be read")
             if wanted.size:
-                record["size"] = size_record(scales)
-                lines += [*_size_lines(scales), ""]
+                disk = metrics.on_disk(session)
+                record["size"] = size_record(scales, disk)
+                lines += [*_size_lines(scales, disk if extent.is_whole_store else None), ""]
             if wanted.cost:
                 record["cost"] = cost_record(scales, prices)
                 lines += [*_cost_lines(scales, prices), ""]
@@ -153,13 +154,15 @@ def measured(session: Session, wanted: Measures) -> tuple[Record, list[str]]:
 # --- size
 
 
-def _size_lines(scales: Scales) -> Iterator[str]:
+def _size_lines(scales: Scales, on_disk: int | None) -> Iterator[str]:
     threads = scales.threads_by_size()
     yield (
         f"{human_size(scales.total)} of states in {counted(scales.checkpoints, 'checkpoint')} of "
         f"{counted(len(threads), 'thread')}, as JSON; {_part(scales.repeated, scales.total)} of it"
         f"{' or more' if scales.bounded else ''} stood in an older checkpoint too"
     )
+    if on_disk is not None:
+        yield f"the store's file takes {human_size(on_disk)}"
     keys = [key for key, tally in scales.by_size() if tally.checkpoints]
     yield from table(_KEYS, [_key_row(key, scales) for key in keys[:MOST]])
     yield from _more(len(keys), "key")

@@ -9,9 +9,10 @@ from tt_debug.usage import Prices
 from tt_debug.weighing import Scales
 
 
-def size_record(scales: Scales) -> Record:
-    """Where the bytes lie."""
+def size_record(scales: Scales, on_disk: int | None) -> Record:
+    """Where the bytes lie; ``on_disk`` of the whole store, where that is a file."""
     return {
+        "store_bytes": on_disk,
         "checkpoints": scales.checkpoints,
         "unread": scales.unread,
         "bytes": scales.total,

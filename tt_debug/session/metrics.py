@@ -6,8 +6,10 @@ Owns which checkpoints count and telling how far it has come; the sums are `tt_d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from stores.errors import StoreError
@@ -135,3 +137,14 @@ def _parts(session: Session, extent: Extent) -> Iterator[_Part]:
             counting = [header for header in counting if header.created is not None and header.created >= extent.since]
         if counting:
             yield _Part(found, counting, len(counting) if extent.scope.ref is not None else None)
+
+
+def on_disk(session: Session) -> int | None:
+    """Bytes of the store's file with what lies beside it; None where it is no file."""
+    if session.info.path is None:
+        return None
+    total = 0
+    for suffix in ("", "-wal"):
+        with suppress(OSError, ValueError):  # a name that no file could have, or one that is gone by now
+            total += Path(session.info.path + suffix).stat().st_size
+    return total or None

@@ -199,7 +199,7 @@ class Gathering:
     def _record(self) -> Record:
         return {
             "nodes": node_records(self.times),
-            "size": size_record(self.scales),
+            "size": size_record(self.scales, metrics.on_disk(self.session)),
             "cost": cost_record(self.scales, self.prices),
         }
 
