@@ -46,7 +46,11 @@ class Binaries:
     def handed(self, text: bytes) -> Any:
         """The value of a JSON text for a node, with the bytes themselves. Raises StoreError for what is gone."""
         value = codec.loads(text)
-        return blobs.put_back(value, self._bytes) if blobs.may_refer(text) else value
+        return self.bytes_in(value) if blobs.may_refer(text) else value
+
+    def bytes_in(self, value: Value) -> Value:
+        """A value as JSON has it, which is changed in place, with the bytes themselves. Raises StoreError."""
+        return blobs.put_back(value, self._bytes)
 
     def of(self, state: bytes) -> dict[str, Opaque]:
         """What a state to be stored refers to; its bytes are read where the store turns out not to have them."""

@@ -18,6 +18,7 @@ from stores.native.rows import header_at, put_checkpoint
 from stores.native.run_rows import run_at
 from stores.native.runs import NativeRuns, committed, let_go
 from stores.native.schema import version_of
+from stores.native.states import keep_binaries
 from stores.points import point
 from stores.rereading import rereading
 from stores.runs import Approval, Run, StepCommit, StepRecord
@@ -55,7 +56,7 @@ class NativeEffects(NativeRuns):
     ) -> Effect:
         """What came of the call: done with its result, or failed."""
         with self._writing() as db, fenced(db, run_id, token):
-            effect_rows.end(db, key, status, result, error)
+            effect_rows.end(db, key, status, keep_binaries(db, result), error)
             point("native.effect-ended")
             return effect_rows.at(db, key)
 
@@ -80,6 +81,7 @@ class NativeEffects(NativeRuns):
             check_head(mine, commit.checkpoint)
             new = with_run(mine, commit)
             put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
+            keep_binaries(db, commit.step.output, new.blobs)
             step_rows.end_substep(db, commit.step, new, commit.token)
             execute_statements(db, commit, mine.thread)
             db.execute("UPDATE runs SET head = ? WHERE run_id = ?", (new.ref.id, commit.run_id))

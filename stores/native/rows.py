@@ -17,7 +17,7 @@ from stores.ids import time_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
-from stores.native.states import Stored, keep
+from stores.native.states import Stored, keep, keep_binaries
 from stores.runs import RunStatus
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -243,6 +243,7 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
     parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
     keep(db, stored, given_only=True)
+    keep_binaries(db, list(new.blobs.values()))  # what effects and parts of the thread refer to came with it too
     values = _record(new, _step_of(new, parent), parent, stored)
     values["created_at"] = to_micros(created or time_of(new.ref.id)) or micros_now(db)
     marks = ", ".join(f":{name}" for name in values)

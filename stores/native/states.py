@@ -163,6 +163,18 @@ def keep(db: Statements, stored: Stored, *, given_only: bool = False) -> None:
     chunks.insert(db, new)
 
 
+def keep_binaries(db: Statements, value: Value, given: Mapping[str, Opaque] | None = None) -> Value:
+    """The value with references for its binary values, whose bytes are inserted where they are not there; those that it
+    refers to already are looked for in ``given``."""
+    plain, found = blobs.taken_out(value)
+    found |= given or {}
+    wanted = {digest: found[digest] for _, digest in blobs.references(plain) if digest in found}
+    if wanted:
+        absent = chunks.missing(db, [bytes.fromhex(digest) for digest in wanted])
+        chunks.insert(db, {hash: wanted[hash.hex()].data for hash in absent})
+    return plain
+
+
 def broken(db: Statements, text: str, seen: set[str]) -> str | None:
     """What is wrong with what a state's row refers to, None when all of it is there and as it was written.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from stores.native.sqlite import NativeStore
 from stores.supervision import Case
 from tests.engine.flows import Bench, bench
 from tt_debug.binaries import Binaries
 from tt_debug.engine.worker import WorkflowJob, run_workflow
+from tt_debug.session.importing import import_into
+from tt_debug.session.session import Session
 
 NODES = """
 IMAGE = bytes(range(256)) * 4000
@@ -23,6 +27,19 @@ def look(state):
     return {"seen": len(state["image"]) + len(state["thumbs"][0]["small"])}
 def crop(state): return {"image": state["image"][:1000]}
 def cached(state): return {"image": IMAGE}
+def asks(state, ctx):
+    import os, pathlib
+    def call():
+        with open(os.environ["CALLS"], "a") as file:
+            file.write("called ")
+        return {"image": IMAGE, "n": 1}
+    image = ctx.effect("draw", call, cls="repeatable")["image"]
+    assert type(image) is bytes, type(image)
+    part = ctx.substep("crop", lambda: image[:2000])
+    assert type(part) is bytes, type(part)
+    if not pathlib.Path(os.environ["CALLS"]).with_suffix(".go").exists():
+        raise ValueError("not yet")
+    return {"size": len(image) + len(part)}
 """
 IMAGE = bytes(range(256)) * 4000
 DIGEST = hashlib.sha256(IMAGE).hexdigest()
@@ -88,12 +105,14 @@ def test_an_edit_of_another_value_keeps_the_bytes(on: Bench) -> None:
     assert on.store.load(edited.ref).state["image"].data == IMAGE
 
 
-def test_a_node_whose_result_is_kept_for_its_input_may_give_no_bytes(tmp_path: Path) -> None:
+def test_a_result_that_is_kept_for_its_input_may_hold_bytes(tmp_path: Path) -> None:
     (tmp_path / "image_nodes.py").write_text(NODES)
     on = bench(tmp_path, [node("cached", None, cache=True)])
-    on.start({})
-    assert go(on) == "failed"
-    assert "image" in str(on.store.run("run-t").error)
+    for thread in ("t", "u"):
+        on.start({}, thread)
+        assert run_workflow(WorkflowJob(on.store.info.path or "", f"run-{thread}"), on.events.append).status == "done"
+        assert on.store.load(on.store.head(thread)).state["image"].data == IMAGE
+    assert [use.called for thread in ("t", "u") for use in on.store.effects(thread)] == [True, False]
 
 
 def test_bytes_are_read_once_for_a_line_of_nodes() -> None:
@@ -113,3 +132,29 @@ def test_bytes_are_read_once_for_a_line_of_nodes() -> None:
     assert list(binaries.given) == [DIGEST]
     binaries.stored()
     assert binaries.given == {}
+
+
+def test_an_effect_and_a_part_may_give_bytes_which_stay_on_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    (tmp_path / "image_nodes.py").write_text(NODES)
+    on = bench(tmp_path, [node("asks", None)])
+    on.start({})
+    assert go(on) == "failed"
+    assert on.store.run("run-t").error == "ValueError: not yet"
+    (effect,) = [use.effect for use in on.store.effects("t")]
+    assert effect.result == {"image": {"$blob": DIGEST, "size": len(IMAGE)}, "n": 1}
+    assert on.store.blob(DIGEST) == IMAGE
+    (tmp_path / "calls.go").touch()
+    on.store.requeue("run-t", None)
+    assert go(on) == "done"
+    assert head_state(on) == {"size": len(IMAGE) + 2000}
+    assert (tmp_path / "calls").read_text() == "called "
+    lines = list(Session.open(str(on.folder / "store.sqlite")).export("t"))
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    import_into(str(tmp_path / "new.sqlite"), file)
+    with closing(NativeStore(tmp_path / "new.sqlite")) as new:
+        assert new.blob(DIGEST) == IMAGE
+        assert new.blob(hashlib.sha256(IMAGE[:2000]).hexdigest()) == IMAGE[:2000]

@@ -53,6 +53,7 @@ class Context:
     attempt: int
     say: Callable[[str], None] = field(repr=False)
     ledger: Effects = field(repr=False)
+    given: Callable[[Value], Value] = field(default=lambda value: value, repr=False)  # bytes for references to them
 
     def log(self, text: object) -> None:
         """Keep a line with this attempt, and show it to whoever watches the run."""
@@ -67,7 +68,7 @@ class Context:
         cls: str = EffectClass.AT_MOST_ONCE,
         probe: Function | None = None,
     ) -> Value:
-        """Do something outside, once: ``fn(key)``, or ``fn()``, whose JSON result is recorded and given ever after.
+        """Do something outside, once: ``fn(key)``, or ``fn()``, whose result, of JSON and bytes, is recorded for ever.
 
         ``request`` is what is asked for, as JSON: another one under the same name is another effect. ``key`` is for
         the other side: its idempotency key or the message's id. ``cls`` says what to do when nobody knows whether the
@@ -79,13 +80,13 @@ class Context:
         _check_probe(name, cls, probe)
         entry = self.ledger.enter(name, request, cls)
         if entry.given:
-            return entry.result
+            return self.given(entry.result)
         if entry.unsure and probe is not None:
             entry.result = _plain(name, call_with_key(probe, entry.key))
         with self.ledger.outcome(entry):
             if entry.result is None:
                 entry.result = _plain(name, call_with_key(fn, entry.key))
-        return entry.result
+        return self.given(entry.result)
 
     async def aeffect(
         self,
@@ -100,21 +101,21 @@ class Context:
         _check_probe(name, cls, probe)
         entry = self.ledger.enter(name, request, cls)
         if entry.given:
-            return entry.result
+            return self.given(entry.result)
         if entry.unsure and probe is not None:
             entry.result = await _result(call_with_key(probe, entry.key))
         with self.ledger.outcome(entry):
             if entry.result is None:
                 entry.result = await _result(call_with_key(fn, entry.key))
-        return entry.result
+        return self.given(entry.result)
 
     def tx(self, sql: str, params: Sequence[Value] = ()) -> None:
         """A statement on tables of your own in the store's database, executed in the step's own transaction."""
         self.ledger.statement(sql, list(params))
 
     def substep(self, name: str, fn: Callable[[], Value]) -> Value:
-        """``fn()``, kept with a checkpoint of its own: when the node is run again, its JSON output is given at once."""
-        return self.ledger.part(name, lambda: awaited(fn()))
+        """``fn()``, kept with a checkpoint of its own: when the node is run again, its output is given at once."""
+        return self.given(self.ledger.part(name, lambda: awaited(fn())))
 
     def now(self) -> datetime:
         """The time in UTC, the same when the node is run again. Store it as ``ctx.now().isoformat()``."""

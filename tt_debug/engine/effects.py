@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from stores.blobs import referred
 from stores.effects import Begun, Effect, EffectCall, EffectClass, EffectStatus, Slot, digest
 from stores.errors import Invalid, StoreError
 from stores.model import Value
@@ -204,7 +205,7 @@ class Ledger:
             yield
             point("run.effect-called")
             try:
-                digest(entry.result)
+                digest(referred(entry.result))
             except Invalid as error:
                 raise FatalError(f"the result of an effect cannot be recorded: {error}") from error
         except Stopped:
@@ -252,7 +253,7 @@ class Ledger:
                 return self._parts.done[whole]
             output = run()
             try:
-                digest(output)
+                digest(referred(output))
             except Invalid as error:
                 raise FatalError(f"the output of the substep {whole} cannot be saved: {error}") from error
             self._write(lambda: self._parts.keep(whole, output, self.statements()))

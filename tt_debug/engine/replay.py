@@ -198,7 +198,9 @@ class Replay:
         def say(text: str) -> None:
             self._tell("log", node=name, text=storable(text))
 
-        context = Context("", self._run.thread, name, attempt.visit, attempt.attempt, say, ledger)
+        context = Context(
+            "", self._run.thread, name, attempt.visit, attempt.attempt, say, ledger, self._binaries.bytes_in
+        )
         try:
             result = call_node(self._workflow, node, state, context, self._binaries)
         except BaseException as error:  # user code: whatever it raises is its failure, never ours

@@ -190,7 +190,8 @@ class Runner:
             self._on.tell("log", node=node.id, text=lines[-1])
 
         run = self._on.run
-        context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say, ledger)
+        given = self._on.binaries.bytes_in
+        context = Context(run.run_id, run.thread, node.id, record.visit, record.attempt, say, ledger, given)
         try:
             return call_node(self._workflow, node, self._on.place.state, context, self._on.binaries)
         except BaseException as error:  # noqa: BLE001  user code: whatever it raises is its failure, never ours

@@ -175,6 +175,7 @@ class Transitions:
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""
         values, meta = codec.loads(self.place.state), {"inside": record.node, "substep": name}
+        output = self.binaries.taken(output)  # before the checkpoint, which brings the bytes
         made = self._checkpoint(record.node, values, record.node, RunStatus.RUNNING)
         done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
         point("run.substep-before-commit")
@@ -184,6 +185,7 @@ class Transitions:
         )  # fmt: skip
         header = self._write(lambda: self._store.commit_substep(commit), tells=True)
         point("run.substep-committed")
+        self.binaries.stored()
         self.place, self._has_parts = replace(self.place, head=header.ref), True
         self.tell("substep_finished", node=record.node, substep=name, step=header.step, checkpoint=header.ref.id)
 

@@ -57,7 +57,7 @@ def _binaries(store: RunStore, record: Record, told: set[str]) -> Record:
     """``{"blobs": {sha256: base64}}`` with the binary values that no line before had; those that are gone are left out,
     and missing where they are imported."""
     found: Record = {}
-    for _, digest in references(record.get("state")):
+    for _, digest in references(record):
         if digest not in told:
             told.add(digest)
             with suppress(Corrupt):
