@@ -65,7 +65,7 @@ async def test_a_store_s_figures_its_ranges_and_orders(demo: TtDebugApp) -> None
         assert "3 ✓" in text
         assert "no usage in messages" in text
         assert "could be freed" in text
-        assert "Nothing is deleted here." in text
+        assert "as JSON. Nothing is deleted here." in text
         assert nodes(screen)[:2] == ["search", "reserve_hotel"]
         await pilot.press("o")
         assert nodes(screen)[0] == "collect_hotels", "by p95"
@@ -185,7 +185,7 @@ async def test_langgraph_s_own_threads(home: Path) -> None:
         await metrics(pilot, app)
         text = screen_text(app)
         assert "cost unknown" in text
-        assert "of states alone" not in text, "the store tells its rows' own bytes"
+        assert "as JSON. Nothing is deleted" not in text, "the store tells its rows' own bytes"
     session.close()
 
 

@@ -74,7 +74,7 @@ def gc(front: Front, options: GcOptions) -> ExitCode:
 
 
 def _summary(found: Sum) -> Iterator[str]:
-    what = "" if found.exact else ", of states alone"
+    what = "" if found.exact else " as JSON, which is more than the store takes where checkpoints share their parts"
     yield (
         f"{found.freed:,} of {counted(found.checkpoints, 'checkpoint')} in {counted(found.threads, 'thread')} could be "
         f"freed: {human_size(found.free)} of {human_size(found.total)}{what}"

@@ -88,7 +88,7 @@ def room_lines(room: Room | None, command: str, width: int) -> list[Line]:
     if room is None:
         return []
     lead = f"{room.freed:,} of {counted(room.checkpoints, 'checkpoint')} could be freed: "
-    size = f"{human_size(room.free)} of {human_size(room.total)}{'' if room.exact else ', of states alone'}"
+    size = f"{human_size(room.free)} of {human_size(room.total)}{'' if room.exact else ' as JSON'}"
     lines = wrap((Piece(lead), Piece(size, "accent"), Piece(". Nothing is deleted here.", "muted")), width)
     for why in Why:
         if why in room.reasons:
