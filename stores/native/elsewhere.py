@@ -32,9 +32,12 @@ class RunsElsewhere(NativeStore):
     """The records of runs on the threads of another store."""
 
     def stand(self, at: NewCheckpoint) -> None:
-        """The thread stands at that checkpoint now, whoever wrote it; its parent is where it stood before."""
+        """The thread and its run, if one is at work, stand at that checkpoint now, whoever wrote it; its parent is
+        where the thread stood before."""
         with self._writing() as db:
             _mark(db, at)
+            which = "UPDATE runs SET head = ? WHERE thread_id = ? AND status = 'running'"
+            db.execute(which, (at.ref.id, at.ref.thread))
 
     def wake(self, run_id: str) -> Run:
         """waiting → pending: its question is answered elsewhere. Raises Conflict from any other status."""

@@ -107,7 +107,7 @@ def test_another_schema_is_driven_in_its_own_tables(database: str) -> None:
 def test_a_thread_that_another_machine_runs_is_left_alone(store: LangGraphPostgresStore, database: str) -> None:
     with psycopg.connect(database, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(hashtextextended('tt-debug run public t', 0))")
-        with pytest.raises(Conflict, match="another machine"):
+        with pytest.raises(Conflict, match="a tt-debug elsewhere is running thread"):
             driven(store, "letters:graph")
     assert driven(store, "letters:graph").end.status == "done"
 

@@ -290,6 +290,7 @@ class Driver:
     @contextlib.contextmanager
     def _running(self, graph: Any) -> Iterator[Run]:
         assert self._world is not None
+        self._world[0].look()
         with alone_in_postgres(self._job["store"], self._job["thread"]):
             run = Run(self._job, self._tell, graph, self._release, self._stop, self._world)
             checked(graph, self._job, run.before)

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,10 +66,13 @@ class Keeper:
             return {"lost": f"another process took the run over: {lost}"}
         except StoreError as error:
             refusal = {"kind": type(error).__name__, "text": str(error), "hint": error.hint}
-            return {"refused": refusal} if asked["ask"] == "begin" else {"lost": f"our own records failed: {error}"}
+            owning = asked["ask"] in ("look", "begin")
+            return {"refused": refusal} if owning else {"lost": f"our own records failed: {error}"}
 
     def _about(self, asked: dict[str, Value]) -> Mapping[str, Value]:
         what = asked["ask"]
+        if what == "look":
+            return self._look()
         if what == "begin":
             return self._begin(asked)
         assert self._store is not None
@@ -97,6 +100,16 @@ class Keeper:
         return {}
 
     # --- owning
+
+    def _look(self) -> Mapping[str, Value]:
+        """Raises Conflict while somebody runs the thread; owns nothing yet."""
+        from stores.native.elsewhere import open_for_looking
+
+        store = open_for_looking(Path(self._job["records"]))
+        if store is not None:
+            with closing(store):
+                self._latest(store)
+        return {}
 
     def _begin(self, standing: Mapping[str, Value]) -> Mapping[str, Value]:
         """Own the thread: its run goes on, or one begins. Raises Conflict while somebody else does."""
@@ -146,26 +159,32 @@ class Keeper:
 
     def _next_run(self, store: RunsElsewhere, standing: Mapping[str, Value]) -> Run:
         """The thread's run, which nobody works on, or a new one."""
-        from stores.errors import Conflict
         from stores.runs import RunStatus
         from tt_debug.engine.graph_records import mark
-        from tt_debug.engine.ownership import is_alive
 
-        latest = next(iter(store.runs(self._thread)), None)
+        latest = self._latest(store)
         if latest is None or latest.status in RunStatus.TERMINAL:
             store.stand(mark(self._thread, standing))
             return store.create_run(self._new_run(store, standing))
-        if is_alive(store, latest):
+        if latest.status == RunStatus.WAITING:
+            return store.wake(latest.run_id)
+        if latest.status in (RunStatus.PAUSED, RunStatus.FAILED) or latest.hold_reason:
+            return store.requeue(latest.run_id, self._job["until"])
+        return latest
+
+    def _latest(self, store: RunsElsewhere) -> Run | None:
+        """The thread's newest run. Raises Conflict while somebody works on it."""
+        from stores.errors import Conflict
+        from tt_debug.engine.ownership import is_alive
+
+        latest = next(iter(store.runs(self._thread)), None)
+        if latest is not None and is_alive(store, latest):
             since = f" since {latest.started:%Y-%m-%d %H:%M:%S} UTC" if latest.started else ""
             where = f"process {latest.owner_pid} on {socket.gethostname()}"
             raise Conflict(
                 f"thread {self._thread!r} is owned by {where}{since}, which runs it",
                 hint="wait for it, or stop it with tt-debug pause or cancel",
             )
-        if latest.status == RunStatus.WAITING:
-            return store.wake(latest.run_id)
-        if latest.status in (RunStatus.PAUSED, RunStatus.FAILED) or latest.hold_reason:
-            return store.requeue(latest.run_id, self._job["until"])
         return latest
 
     def _new_run(self, store: RunsElsewhere, standing: Mapping[str, Value]) -> Run:

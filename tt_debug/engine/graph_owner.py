@@ -69,13 +69,20 @@ class Owner:
                 raise Lost(self.lost)
             return answer
 
+    def look(self) -> None:
+        """Raises Refused where somebody else owns the thread."""
+        self._owning("look")
+
     def begin(self, **about: Any) -> str:
         """Own the thread from now on; gives the run's id. Raises Refused where somebody else does."""
-        answer = self.ask("begin", pid=os.getpid(), **about)
+        return str(self._owning("begin", pid=os.getpid(), **about)["run"])
+
+    def _owning(self, what: str, **about: Any) -> dict[str, Any]:
+        answer = self.ask(what, **about)
         refused = answer.get("refused")
         if refused is not None:
             raise Refused(refused["kind"], refused["text"], refused["hint"])
-        return str(answer["run"])
+        return answer
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

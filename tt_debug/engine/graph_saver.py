@@ -154,8 +154,8 @@ def alone_in_postgres(store: Store, thread: str) -> Iterator[None]:
         connection.execute("SELECT set_config('application_name', %s, false)", (f"tt-debug {socket.gethostname()}",))
         row = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0)) AS taken", (name,)).fetchone()
         if not row["taken"]:
-            hint = "wait for it to finish, or stop it where it runs"
-            raise Refused("conflict", f"a tt-debug on another machine is running thread {thread!r}", hint)
+            hint = "wait for it to finish, or end it where it runs: until then the server keeps its lock"
+            raise Refused("conflict", f"a tt-debug elsewhere is running thread {thread!r}", hint)
         yield
 
 
