@@ -77,14 +77,13 @@ class NativeEffects(NativeRuns):
             done = committed(db, commit.commit_id)
             if done is not None:
                 return done
-            mine = owned(db, commit.run_id, commit.token)
+            mine = owned(db, commit.run_id, commit.token, commit.checkpoint.ref.id)
             check_head(mine, commit.checkpoint)
             new = with_run(mine, commit)
             put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
             keep_binaries(db, commit.step.output, new.blobs)
             step_rows.end_substep(db, commit.step, new, commit.token)
             execute_statements(db, commit, mine.thread)
-            db.execute("UPDATE runs SET head = ? WHERE run_id = ?", (new.ref.id, commit.run_id))
             point("native.substep-committed")
             return header_at(db, new.ref.thread, new.ref.id)
 

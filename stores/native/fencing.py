@@ -33,12 +33,13 @@ def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
     yield owned(db, run_id, token).thread
 
 
-def owned(db: Database, run_id: str, token: int) -> Owned:
-    """The same, with what its owner goes by. Raises LeaseLost."""
+def owned(db: Database, run_id: str, token: int, head: str | None = None) -> Owned:
+    """The same, with what its owner goes by; ``head`` is the run's from now on. Raises LeaseLost."""
     row = db.execute(
-        "UPDATE runs SET beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running' RETURNING thread_id,"
-        " workflow_hash, requested, (SELECT t.head FROM threads t WHERE t.thread_id = runs.thread_id)",
-        (micros_now(db), run_id, token),
+        "UPDATE runs SET beat_at = ?, head = coalesce(?, head) WHERE run_id = ? AND token = ? AND status = 'running'"
+        " RETURNING thread_id, workflow_hash, requested,"
+        " (SELECT t.head FROM threads t WHERE t.thread_id = runs.thread_id)",
+        (micros_now(db), head, run_id, token),
     ).fetchone()
     if row is None:
         found = run_at(db, run_id)

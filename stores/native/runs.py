@@ -74,7 +74,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             done = committed(db, commit.commit_id)
             if done is not None:
                 return done
-            mine = owned(db, commit.run_id, commit.token)
+            mine = owned(db, commit.run_id, commit.token, commit.checkpoint.ref.id)
             if commit.decide is not None:
                 commit = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
             check_head(mine, commit.checkpoint)
@@ -89,7 +89,9 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
                 insert_approval(db, commit.approval)
             if commit.following is not None:
                 step_rows.start(db, commit.following, mine.thread, commit.token)
-            status = move(db, commit.run_id, commit.run_status, new.ref.id, commit.error)
+            status = commit.run_status
+            if status != RunStatus.RUNNING:  # it goes on as it stands: touching its status would write an index
+                status = move(db, commit.run_id, status, commit.error)
             record_hit(db, commit.run_id, mine.thread, commit.hit)
             point("native.run-moved")
             return header_from(row, Standing(False, status, commit.approval is not None))
@@ -111,7 +113,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             db.execute("UPDATE runs SET available_at = ? WHERE run_id = ?", (to_micros(step.next_attempt_at), run_id))
             point("native.step-failed")
             if run_status is not None:
-                move(db, run_id, run_status, None, step.error, case)
+                move(db, run_id, run_status, step.error, case)
                 record_hit(db, run_id, thread, hit)
 
     def finish(
@@ -127,7 +129,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
         """Set the status and let go of the run."""
         with self._writing() as db:
             with fenced(db, run_id, token) as thread:
-                move(db, run_id, status, None, error, case)
+                move(db, run_id, status, error, case)
                 record_hit(db, run_id, thread, hit)
             return run_at(db, run_id)
 
@@ -215,32 +217,17 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             return step_rows.visits(db, ref)
 
 
-def move(
-    db: Database,
-    run_id: str,
-    status: str,
-    head: str | None,
-    error: str | None,
-    case: Approval | None = None,
-) -> str:
-    """The run's status and head; whoever leaves "running" lets go of it. A request to cancel wins over a pause.
-
-    Gives the status that it has then."""
+def move(db: Database, run_id: str, status: str, error: str | None, case: Approval | None = None) -> str:
+    """The run is let go of with that status. A request to cancel wins over a pause. Gives the status it has then."""
     if status in (RunStatus.PAUSED, RunStatus.WAITING):
         asked = db.execute("SELECT requested FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         status = RunStatus.CANCELLED if asked is not None and asked[0] == "cancel" else status
-    running = status == RunStatus.RUNNING
     held = case.kind if case is not None and status == RunStatus.CRASHED else None
     db.execute(
-        "UPDATE runs SET status = ?, head = coalesce(?, head), error = ?, ended_at = ?, hold_reason = ?"
-        " WHERE run_id = ?",
-        (status, head, error, micros_now(db) if status in _ENDED else None, held, run_id),
+        "UPDATE runs SET status = ?, error = ?, ended_at = ?, hold_reason = ?, requested = NULL, owner = NULL,"
+        " owner_pid = NULL, lease_until = NULL WHERE run_id = ?",
+        (status, error, micros_now(db) if status in _ENDED else None, held, run_id),
     )
-    if not running:
-        db.execute(
-            "UPDATE runs SET requested = NULL, owner = NULL, owner_pid = NULL, lease_until = NULL WHERE run_id = ?",
-            (run_id,),
-        )
     if case is not None:
         insert_approval(db, case)
     if status == RunStatus.CANCELLED:

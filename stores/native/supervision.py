@@ -160,17 +160,15 @@ class NativeSupervision(NativeRuns):
                 " WHERE run_id = ? AND status = 'waiting'",
                 (error, micros_now(db), asked.run_id),
             )
-            move(db, asked.run_id, RunStatus.FAILED, None, error)
+            move(db, asked.run_id, RunStatus.FAILED, error)
             return run_at(db, asked.run_id)
 
     def rebind(self, run_id: str, token: int, workflow_hash: str, moved: NewCheckpoint) -> Header:
         """The checkpoint's own metadata names the definition."""
         with self._writing() as db:
-            check_head(owned(db, run_id, token), moved)
+            check_head(owned(db, run_id, token, moved.ref.id), moved)
             header = insert_checkpoint(db, moved, token=token)
-            db.execute(
-                "UPDATE runs SET workflow_hash = ?, head = ? WHERE run_id = ?", (workflow_hash, header.ref.id, run_id)
-            )
+            db.execute("UPDATE runs SET workflow_hash = ? WHERE run_id = ?", (workflow_hash, run_id))
             point("native.rebound")
             return header
 
