@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
 from tt_debug.cli.front import Screen, has_screen
+from tt_debug.cli.main import open_screen
 from tt_debug.session.plans import GraphTarget
 
 
@@ -45,6 +46,19 @@ def test_options_before_and_after_the_store(run: Run, asked: Asked) -> None:
     asked.screen = True
     assert run("--read-only", "trip.db", "--graph", "agent").code == 0
     assert asked.screens == [Screen(("trip.db",), True, GraphTarget("agent", folder=Path.cwd()))]
+
+
+def test_ascii_is_asked_for_or_left_to_the_terminal(run: Run, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked.screen = True
+    assert run("trip.db", "--ascii").code == 0
+    assert asked.screens == [Screen(("trip.db",), ascii=True)]
+    from tt_debug.tui import app
+
+    given: list[object] = []
+    monkeypatch.setattr(app, "run_app", lambda *_, ascii_only, **__: given.append(ascii_only) or 0)
+    for screen in (Screen(ascii=True), Screen()):
+        assert open_screen(screen) == 0
+    assert given == [True, None]
 
 
 def test_a_workflow(run: Run, asked: Asked, tmp_path: Path) -> None:

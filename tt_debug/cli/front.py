@@ -35,13 +35,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the UI shall show; no store: those that the folder holds are offered."""
+    """What the UI shall show; no store: those that the folder holds are offered. ``ascii``: by letters and signs of
+    ASCII alone, which it does by itself where the locale has no others."""
 
     stores: tuple[str, ...] = ()
     read_only: bool = False
     graph: GraphTarget | None = None
     workflow: Path | None = None
     tour: bool = False
+    ascii: bool = False
 
 
 def open_session(wanted: Wanted) -> Session:

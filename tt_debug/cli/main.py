@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Both forms."""
-        formatter.write_usage("tt-debug", "[STORE] [--graph G | --workflow FILE] [--read-only]")
+        formatter.write_usage("tt-debug", "[STORE] [--graph G | --workflow FILE] [--read-only] [--ascii]")
         formatter.write_usage("tt-debug", "COMMAND STORE …", prefix="       ")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -88,6 +88,7 @@ def open_screen(screen: Screen) -> int:
         graph=screen.graph,
         workflow=screen.workflow,
         tour=screen.tour,
+        ascii_only=screen.ascii or None,
     )
 
 

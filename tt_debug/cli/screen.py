@@ -20,6 +20,7 @@ class ScreenOptions(RunTarget):
     """What to show. ``store`` is "" for none; ``more`` are words that do not belong here."""
 
     more: tuple[str, ...] = ()
+    ascii: bool = False
 
 
 @click.command("tt-debug", context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,13 +29,15 @@ class ScreenOptions(RunTarget):
 @workflow_option
 @graph_options
 @click.option("--read-only", is_flag=True, help="Make writing and running impossible.")
+@click.option("--ascii", is_flag=True, help="Draw by ASCII alone, as by itself where the locale is not UTF-8.")
 @gathered(ScreenOptions)
 def open_store(front: Front, options: ScreenOptions) -> ExitCode:
     """Open the interface on a store, or on those that the folder holds."""
     _refuse_slip(options)
     require_screen(front, f"tt-debug threads {options.word if options.store else 'STORE'}")
     stores = (options.store,) if options.store else ()
-    return ExitCode(front.open_screen(Screen(stores, options.read_only, options.graph_target(), options.workflow)))
+    screen = Screen(stores, options.read_only, options.graph_target(), options.workflow, ascii=options.ascii)
+    return ExitCode(front.open_screen(screen))
 
 
 def require_screen(front: Front, instead: str) -> None:
