@@ -26,6 +26,7 @@ Side = Literal["A", "B"]
 BY_HAND: Final = frozenset({"fork", "edit", "update", "answer", "migrate", "import"})
 """Sources of checkpoints that no node wrote."""
 _IDS: Final = frozenset({"id", "tool_call_id"})
+_INPUTS: Final = (("__start__",), ("__input__",))
 _RESUME: Final = "__resume__"  # LangGraph's channel for what people answered
 _WRITERS: Final = {"ai": "model", "assistant": "model", "tool": "tool"}
 
@@ -60,8 +61,8 @@ class Call:
 class Evidence(Protocol):
     """What is on record beside the states."""
 
-    def code(self, header: Header) -> Mapping[str, str] | None:
-        """What tells the code that wrote a checkpoint from any other, part by part; None where nothing does."""
+    def code(self, header: Header) -> Mapping[str, str | None]:
+        """What tells the code that wrote a checkpoint from any other, part by part; None for a part not on record."""
         ...
 
     def calls(self, header: Header) -> Sequence[Call] | None:
@@ -137,7 +138,7 @@ class Comparison:
             return Cause("code", code, notes)
         if row.mark == "node":
             return Cause("node", f"from the same state A went on with {who(row.a)}, B with {who(row.b)}", notes)
-        if _is_input(row.a):
+        if row.a.source == "input" or row.a.nodes in _INPUTS:
             return Cause("input", "they were given different input")
         return self._output(row.a, row.b, a, b, notes)
 
@@ -153,12 +154,16 @@ class Comparison:
         return Cause("ended", f"{other.name} ends here{how}, {line.name} went on with {who(ran)}")
 
     def _code(self, a: Header, b: Header) -> tuple[str, tuple[str, ...]]:
-        """That the code differs, in a sentence, empty where it does not; and what is known of it."""
+        """That the code differs, in a sentence, empty where it is not known to; and what is known of it."""
         one, other = self._evidence.code(a), self._evidence.code(b)
-        if one is None or other is None:
-            return "", ("which code ran is not on record",)
-        parts = [name for name in dict.fromkeys((*one, *other)) if one.get(name) != other.get(name)]
-        return (f"another {', '.join(parts)} ran", ()) if parts else ("", ("the code on record is the same",))
+        parts = tuple(dict.fromkeys((*one, *other)))
+        unknown = [name for name in parts if one.get(name) is None or other.get(name) is None]
+        same = [name for name in parts if name not in unknown and one[name] == other[name]]
+        differing = [name for name in parts if name not in (*unknown, *same)]
+        if differing:
+            return f"another {', '.join(differing)} ran", ()
+        notes = (f"the same {', '.join(same)} ran", f"which {', '.join(unknown)} ran is not on record")
+        return "", tuple(note for note, names in zip(notes, (same, unknown), strict=True) if names)
 
     def _output(self, a: Header, b: Header, did: Diff, other: Diff, notes: tuple[str, ...]) -> Cause:
         """The same node wrote something else, by what is known of what it was given."""
@@ -172,7 +177,8 @@ class Comparison:
         elif calls and others and not told:
             why = " and was given the same, and wrote something else: what made it do so is not on record"
         else:
-            unsure = "" if self._evidence.code(a) and self._evidence.code(b) else ", or the code"
+            known = [*self._evidence.code(a).values(), *self._evidence.code(b).values()]
+            unsure = ", or the code" if None in known else ""
             why = f" and wrote something else: the output of a model or tool differs{unsure}"
         return Cause("output", f"{who(a)} started from the same state{why}", (*told, *notes))
 
@@ -262,10 +268,6 @@ def _by_hand(row: Row, a: Diff, b: Diff) -> Cause:
     if a and b:
         return Cause("edited", "the state was edited on both, differently")
     return Cause("edited", f"the state was edited in {'A' if a else 'B'}")
-
-
-def _is_input(header: Header) -> bool:
-    return header.source == "input" or header.nodes in (("__start__",), ("__input__",))
 
 
 def _told_of_calls(a: Sequence[Call] | None, b: Sequence[Call] | None) -> tuple[tuple[str, ...], bool]:

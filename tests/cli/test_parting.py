@@ -43,7 +43,7 @@ def test_a_fork_is_set_beside_the_line_that_it_left(compare: Compare) -> None:
         f"in common up to -1 input  trip@{ident(0)}\n"
         "\n"
         "   A          B          differs in\n"
-        "~     0 plan     0 plan  plan, city                they part here\n"
+        "~     0 plan     0 plan  plan, city              they part here\n"
         "<     1 book             city, days, note, plan\n"
         "\n"
         "they part at A 0 plan, B 0 plan: plan started from the same state and wrote something else: "

@@ -21,11 +21,11 @@ Step = tuple[str, Mapping[str, Value]]
 class Records:
     """Evidence by the ids of checkpoints."""
 
-    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     made: Mapping[str, Sequence[Call]] = field(default_factory=dict)
 
-    def code(self, header: Header) -> Mapping[str, str] | None:
-        return self.codes.get(header.ref.id)
+    def code(self, header: Header) -> Mapping[str, str | None]:
+        return self.codes.get(header.ref.id, {"code": None})
 
     def calls(self, header: Header) -> Sequence[Call] | None:
         return self.made.get(header.ref.id)
@@ -163,17 +163,27 @@ def test_numbers_of_other_types_differ() -> None:
     assert picture(rows) == ["differs! x x n,l"]
 
 
-CODE = {"definition of the workflow": "h1", "nodes": "m1"}
+CODE: dict[str, str | None] = {"definition of the workflow": "h1", "code of x": "m1"}
 
 
 def test_other_code_is_the_cause_where_it_is_on_record() -> None:
     lines = Lines([("x", {"n": 1})], [("x", {"n": 2})])
     same = lines.compared(Records({"a0": CODE, "b0": CODE}))[1].cause
-    other = lines.compared(Records({"a0": CODE, "b0": {**CODE, "nodes": "m2"}}))[1].cause
+    other = lines.compared(Records({"a0": CODE, "b0": {**CODE, "code of x": "m2"}}))[1].cause
     assert same is not None
     assert other is not None
-    assert (same.kind, same.notes) == ("output", ("the code on record is the same",))
-    assert (other.kind, other.words) == ("code", "another nodes ran")
+    told = "the same definition of the workflow, code of x ran"
+    assert (same.kind, same.notes) == ("output", (told,))
+    assert same.words.endswith("the output of a model or tool differs")
+    assert (other.kind, other.words) == ("code", "another code of x ran")
+
+
+def test_code_that_is_on_record_in_part_is_said_to_be() -> None:
+    part: dict[str, str | None] = {**CODE, "code of x": None}
+    cause = Lines([("x", {"n": 1})], [("x", {"n": 2})]).compared(Records({"a0": CODE, "b0": part}))[1].cause
+    assert cause is not None
+    assert cause.words.endswith("the output of a model or tool differs, or the code")
+    assert cause.notes == ("the same definition of the workflow ran", "which code of x ran is not on record")
 
 
 def test_what_was_called_tells_whose_output_differs() -> None:

@@ -79,14 +79,15 @@ class Records:
     def __init__(self, session: Session) -> None:
         self._executor = session.executor
 
-    def code(self, header: Header) -> Mapping[str, str] | None:
-        """The workflow's hash, and those of its modules when they were last looked at before the step."""
+    def code(self, header: Header) -> Mapping[str, str | None]:
+        """The workflow's hash, and the digest of each node's code when that was looked at last before the step."""
         workflow = header.meta.get("workflow_hash")
         if not isinstance(workflow, str):
-            return None
+            return {"code": None}
         at = header.created
-        before = [code for looked, code in self._executor.code(header.ref.thread) if at is None or looked <= at]
-        return {"definition of the workflow": workflow, **(before[-1] if before else {})}
+        before = [nodes for looked, nodes in self._executor.code(header.ref.thread) if at is None or looked <= at]
+        known = before[-1] if before else {}
+        return {"definition of the workflow": workflow, **{f"code of {node}": known.get(node) for node in header.nodes}}
 
     def calls(self, header: Header) -> Sequence[Call] | None:
         """The effects of the attempt that ended at a checkpoint."""

@@ -106,11 +106,13 @@ class Executor:
         return (*told, Chapter(None, under_way)) if under_way else tuple(told)
 
     def code(self, thread: str) -> tuple[tuple[datetime, Mapping[str, str]], ...]:
-        """When the code that runs the thread was looked at, and the SHA-256 of each module then, the oldest first."""
+        """When the code that runs the thread was looked at, and a digest of each node's then, the oldest first."""
         if self._store is None:
             return ()
         events = self._store.events(["code"], thread=thread)
-        return tuple((event.at, event.data["code"]) for event in events if isinstance(event.data.get("code"), Mapping))
+        return tuple(
+            (event.at, event.data["nodes"]) for event in events if isinstance(event.data.get("nodes"), Mapping)
+        )
 
     def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
         """What may have been done twice: done under several keys, or run again without an effect that tells."""
