@@ -151,6 +151,8 @@ def test_every_call_of_a_graph_has_a_place_of_its_own(tmp_path: Path, world: Pat
 def test_another_thread_shares_no_effect_and_a_fork_does(store: Path, world: Path, kept: RunsElsewhere) -> None:
     graph = target("acting:at_most_once")
     run(store, graph, business_id="trip")
+    refused = run(store, graph, thread="other", business_id="other", allow=("repeatable",))
+    assert refused.end.error == "FatalError: the effect pay is at_most_once; this run may call only repeatable"
     run(store, graph, thread="other", business_id="other")
     assert len(set(keys(world, "pay"))) == 2
     assert run(store, graph, thread="fork", business_id="trip").end.status == "done"

@@ -132,7 +132,7 @@ class Keeper:
         clock = Clock()
         patience = Patience(lambda write: patiently(clock, write), heart.prolong)
         self._store, self._run = store, mine
-        self._records = GraphRecords(store, mine, standing["checkpoint"], patience)
+        self._records = GraphRecords(store, mine, standing["checkpoint"], patience, self._job["allow"])
         return {"run": mine.run_id}
 
     @contextmanager

@@ -51,8 +51,8 @@ class Patience:
 class _Calls(Calls):
     """The calls of one attempt at a task; what runs beside it in the same step counts on with it."""
 
-    def __init__(self, run: Run, record: StepRecord, number: Iterator[int]) -> None:
-        super().__init__(run, WORKFLOW, record)
+    def __init__(self, run: Run, record: StepRecord, number: Iterator[int], allow: Sequence[str]) -> None:
+        super().__init__(run, WORKFLOW, record, allow)
         self._number = number
 
     def place(self, name: str) -> tuple[Slot, int]:
@@ -63,7 +63,11 @@ class _Calls(Calls):
 class GraphRecords:
     """The records of one claimed run. Every write may raise LeaseLost."""
 
-    def __init__(self, store: RunsElsewhere, run: Run, head: str, patience: Patience) -> None:
+    def __init__(
+        self, store: RunsElsewhere, run: Run, head: str, patience: Patience, allow: Sequence[str] = ()
+    ) -> None:
+        """``allow`` are the classes of effects that may be called, all of them when empty."""
+        self._allow = allow
         self._store, self._run, self._head, self._patience = store, run, head, patience
         self._tasks: dict[str, StepRecord] = {}
         self._ledgers: dict[int, Ledger] = {}
@@ -160,7 +164,7 @@ class GraphRecords:
         if attempt not in self._ledgers:
             root = self._tasks[asked["task"]]
             record = replace(root, node=asked["node"], visit=asked["visit"])
-            calls = _Calls(self._run, record, self._numbers[root.ordinal, root.attempt])
+            calls = _Calls(self._run, record, self._numbers[root.ordinal, root.attempt], self._allow)
             self._ledgers[attempt] = Ledger(
                 self._store, self._run, calls, Parts({}, lambda *_: None), self._prolonged, self._patience.write
             )

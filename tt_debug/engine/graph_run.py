@@ -39,7 +39,8 @@ class GraphJob:
 
     ``records`` is the file of our own in which the run is kept (`stores.native.elsewhere`), under ``run`` unless the
     thread has one that goes on. ``business_id`` says whose effects it has, ``visits`` how often each node was completed
-    before, by namespace; ``on_conflict`` is `stores.effects.OnConflict`. ``lease`` is for how many seconds without a
+    before, by namespace; ``on_conflict`` is `stores.effects.OnConflict`. ``allow`` are the classes of effects that may
+    be called, all of them when empty. ``lease`` is for how many seconds without a
     sign of life nobody else takes the run.
     """
 
@@ -57,6 +58,7 @@ class GraphJob:
     business_id: str | None = None
     visits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     on_conflict: str | None = None
+    allow: tuple[str, ...] = ()
     lease: float = LEASE_SECONDS
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -149,6 +151,7 @@ def _owning(job: GraphJob, lock: str) -> dict[str, Value]:
         "business_id": job.business_id,
         "until": job.until,
         "on_conflict": job.on_conflict,
+        "allow": list(job.allow),
         "lease": job.lease,
     }
 

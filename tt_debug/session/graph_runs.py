@@ -114,6 +114,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         business_id=graph_scopes.business_id_of(store, journal, plan.thread),
         visits=graph_scopes.visits_of(store, plan.thread),
         on_conflict=request.on_conflict,
+        allow=request.allow,
     )
     first = FirstStep(on_event)
     ended = run_graph(job, first.listen)

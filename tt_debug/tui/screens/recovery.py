@@ -65,6 +65,8 @@ class Decided(Message):
 
 def read_store(number: int, session: Session) -> tuple[Found, ...]:
     """Plans first, each with its case; then the failed runs that somebody has to see to."""
+    if not session.executor.has_runs:
+        return ()  # a foreign store's questions alone are the inbox's, and take long to find
     try:
         plans, cases = session.operations.plans(), session.operations.inbox()
     except Unsupported:
