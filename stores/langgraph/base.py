@@ -233,8 +233,11 @@ class LangGraphBase(ABC):
 
         Raises NotFound for an empty one."""
         moment, (then, known) = tables.moment(), self._skeletons.get(thread, (None, None))
-        if known is None or ((moment is None or then != moment) and tables.count(thread) != known.stamp):
+        if known is None:
             known = tables.skeleton(thread)
+        elif (moment is None or then != moment) and (stamp := tables.count(thread)) != known.stamp:
+            grown = known.grown(tables, thread)
+            known = grown if grown is not None and grown.stamp == stamp else tables.skeleton(thread)
         if not len(known):
             raise NotFound(f"no thread {thread!r} in {self._name}")
         with self._lock:  # a database answers several threads of the program at once

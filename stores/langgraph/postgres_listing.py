@@ -1,4 +1,5 @@
-"""The questions for the threads of a PostgreSQL store: newest write first, and copies, without visiting their rows.
+"""The questions for the threads of a PostgreSQL store: newest write first, and copies, without visiting their rows;
+and for the addresses of one thread.
 
 Owns these questions; refuses to ask them.
 """
@@ -55,3 +56,20 @@ def listing(columns: Columns, after: Place | None, limit: int) -> tuple[str, *tu
         SELECT l.thread_id, l.id, l.written FROM l WHERE {further}
         ORDER BY l.written DESC, l.id COLLATE "C" DESC, l.thread_id COLLATE "C" DESC LIMIT %s"""
     return (question, *(after or ()), limit)
+
+
+def addresses(columns: Columns) -> str:
+    """The question for a thread's namespaces, ids and parents: three arrays of one pass over its rows, in no order, as
+    the server would sort by its locale."""
+    return (
+        f"SELECT array_agg(c.checkpoint_ns), array_agg({columns.id}), array_agg(coalesce({columns.parent}, '')) "
+        f"FROM {columns.checkpoints} c WHERE c.thread_id = %s"
+    )
+
+
+def since(columns: Columns) -> str:
+    """The question for (id, parent) of the checkpoints of a thread's namespace with greater ids."""
+    return (
+        f"SELECT {columns.id}, coalesce({columns.parent}, '') FROM {columns.checkpoints} c "
+        f'WHERE c.thread_id = %s AND c.checkpoint_ns = %s AND {columns.id} COLLATE "C" > %s'
+    )

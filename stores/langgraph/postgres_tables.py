@@ -15,7 +15,7 @@ from stores.langgraph import postgres_room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.delta import COUNTERS
 from stores.langgraph.postgres_columns import Columns
-from stores.langgraph.postgres_listing import listing
+from stores.langgraph.postgres_listing import addresses, listing, since
 from stores.langgraph.rows import (
     MISSING_BLOB,
     Blob,
@@ -122,13 +122,13 @@ class PostgresTables:
         return count, newest
 
     def skeleton(self, thread: str) -> Skeleton:
-        """As `Tables.skeleton`: three arrays of one pass, in no order, as the server would sort by its locale."""
-        question = (
-            f"SELECT array_agg(c.checkpoint_ns), array_agg({self.columns.id}), "
-            f"array_agg(coalesce({self.columns.parent}, '')) FROM {self.columns.checkpoints} c WHERE c.thread_id = %s"
-        )
-        ((spaces, found, parents),) = self.rows(question, thread)
+        """As `Tables.skeleton`."""
+        ((spaces, found, parents),) = self.rows(addresses(self.columns), thread)
         return joined(spaces or (), found or (), parents or ())
+
+    def since(self, thread: str, last: Key) -> list[tuple[str, str]]:
+        """As `Tables.since`."""
+        return sorted(self.rows(since(self.columns), thread, last.ns, last.id))
 
     # --- checkpoints
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from operator import ge
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stores.model import Addresses, Ref
+
+if TYPE_CHECKING:
+    from stores.langgraph.tables import Tables
 
 
 class Key(NamedTuple):
@@ -53,6 +56,17 @@ class Column:
         above = self.parents[at]
         return self.ids[above] if above >= 0 else self.missing.get(at)
 
+    def grown(self, rows: Sequence[tuple[str, str]]) -> Column | None:
+        """With further (id, parent or "") after the last one; None where they are no mere continuation."""
+        ids = [id for id, _ in rows]
+        if not ids or ids[0] <= self.ids[-1] or not set(ids).isdisjoint(self.missing.values()):
+            return None
+        count = len(self.ids)
+        places = {**self.places, **dict(zip(ids, range(count, count + len(ids)), strict=True))}
+        above = array("i", (places.get(parent, -1) for _, parent in rows))
+        missing = {count + at: parent for at, (_, parent) in enumerate(rows) if parent and above[at] < 0}
+        return Column(self.ns, [*self.ids, *ids], places, self.parents + above, {**self.missing, **missing})
+
     @cached_property
     def went_on(self) -> Collection[str]:
         """The ids that others name as their parent."""
@@ -81,6 +95,14 @@ class Skeleton:
 
     def __len__(self) -> int:
         return sum(len(column.ids) for column in self.columns.values())
+
+    def grown(self, tables: Tables, thread: str) -> Skeleton | None:
+        """As it is with what was stored since, where all that is told without reading the rest of it anew."""
+        if len(self.columns) != 1:
+            return None
+        ((ns, column),) = self.columns.items()
+        longer = column.grown(tables.since(thread, self.heads[ns]))
+        return None if longer is None else Skeleton([longer])
 
     @property
     def stamp(self) -> tuple[int, str | None]:

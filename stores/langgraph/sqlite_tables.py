@@ -125,6 +125,15 @@ class SqliteTables:
             columns.append(Column.of(ns, *split))
         return Skeleton(columns)
 
+    def since(self, thread: str, last: Key) -> list[tuple[str, str]]:
+        """As `Tables.since`."""
+        question = (
+            f"SELECT {self.id}, {self.parent} FROM checkpoints {self._of_thread} AND {self.ns} = ? AND {self.id} > ? "
+            f"ORDER BY 1"
+        )
+        found = self.db.execute(question, (thread, last.ns, last.id))
+        return [(id, as_text(parent)) for id, parent in filter(_is_text, found)]
+
     def _odd_skeleton(self, thread: str) -> Skeleton:
         """The same row by row, where names are other than LangGraph's own."""
         question = f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints {self._of_thread}"

@@ -79,6 +79,10 @@ class Tables(Protocol):
         """A thread's checkpoints by address; empty for one that is not there."""
         ...
 
+    def since(self, thread: str, last: Key) -> list[tuple[str, str]]:
+        """(id, parent or "") of the checkpoints with greater ids in the namespace of ``last``, ascending."""
+        ...
+
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""
         ...

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.langgraph.skeleton import Key, build
+from stores.langgraph.skeleton import Key, Skeleton, build
+from tests.stores.handmade import uuid
 
 NAMES = st.sampled_from("abcdefghij")
 ROWS = st.dictionaries(st.tuples(st.sampled_from(["", "sub"]), NAMES), st.none() | NAMES, max_size=16)
@@ -50,3 +51,18 @@ def test_children_come_first_and_else_the_newest(rows: dict[tuple[str, str], str
     assert {(child, key.ns) for key, children in built.children.items() for child in children} == {
         (key, key.ns) for key, parent in parents.items() if parent is not None
     }
+
+
+@given(st.lists(st.none() | st.integers(0, 11), min_size=2, max_size=12), st.integers(1, 11))
+def test_what_is_added_at_the_end_makes_the_same_as_reading_it_all(parents: list[int | None], cut: int) -> None:
+    rows = [("", uuid(at), None if parent is None else uuid(parent)) for at, parent in enumerate(parents)]
+    cut = min(cut, len(rows) - 1)
+    grown = build(rows[:cut]).columns[""].grown([(id, parent or "") for _, id, parent in rows[cut:]])
+    whole = build(rows)
+    if grown is None:
+        # What was stored later had been named as a parent before.
+        assert {parent for _, _, parent in rows[:cut]} & {id for _, id, _ in rows[cut:]}
+    else:
+        assert grown == whole.columns[""]
+        assert Skeleton([grown]).order == whole.order
+        assert Skeleton([grown]).stamp == whole.stamp

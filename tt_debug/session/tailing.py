@@ -15,7 +15,7 @@ from typing import Final
 
 from stores.errors import NotFound
 from stores.model import Header, Ref, Status
-from stores.protocol import Store
+from stores.protocol import Store, TellsAddresses
 from stores.registry import open_store
 from tt_debug.session import owners
 from tt_debug.session.thread_view import ThreadView
@@ -86,12 +86,16 @@ class Tail:
         self._pulse.changed()
         found: list[Header] = []
         after: str | None = None
+        told = False
+        if isinstance(self._store, TellsAddresses):
+            self._seen.update(self._store.addresses(self._thread).refs)
+            told = True
         while True:
             page = self._store.headers(self._thread, after=after, limit=_PAGE if len(found) < count else 1000)
             self._seen.update(header.ref for header in page.items)
             found += page.items[: max(0, count - len(found))]
             after = page.next
-            if after is None:
+            if after is None or (told and len(found) >= count):
                 return [self._now(header) for header in reversed(found)]
 
     def changed(self) -> bool:
