@@ -48,7 +48,9 @@ def parts(state, ctx):
     kind = "at_most_once" if state["cls"] == "at_most_once" else "idempotent"
     def part(name):
         return lambda: ctx.effect("ask", world(name), name, cls=kind)
-    return {"parts": [ctx.substep(name, part(name)) for name in ("one", "two")]}
+    done = [ctx.substep(name, part(name)) for name in ("one", "two")]
+    # More than stands in a row, and bytes: from here on states lie in chunks.
+    return {"parts": done, "pages": [f"{n:04} " * 100 for n in range(60)], "image": bytes(range(256)) * 8}
 """
 FLOW: Mapping[str, Any] = {
     "workflow_id": "crash",
@@ -110,6 +112,8 @@ def check(scene: EffectScene, expected: EffectScene, history: list[tuple[Any, ..
     """The invariants: nothing lost, nothing twice, nothing changed, and the end of a run that nobody disturbed."""
     assert scene.rows("pragma_integrity_check") == [("ok",)], at
     assert answered(scene) == answered(expected), at
+    with scene.store() as store:
+        assert store.fault(store.head("t")) is None, at
     assert scene.rows("checkpoints")[: len(history)] == history, at
     assert scene.rows("runs", "status") == [(RunStatus.COMPLETED,)], at
     assert scene.rows("steps", "1", where="status = 'completed' AND output IS NULL") == [], at

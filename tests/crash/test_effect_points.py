@@ -29,6 +29,7 @@ def test_a_kill_at_any_point_loses_nothing_and_does_nothing_twice(place: Path, k
     assert {name.split("#")[0] for name in points} >= {
         "native.effect-entered", "native.effect-begun", "run.effect-begun", "run.effect-called", "native.effect-ended",
         "run.effect-ended", "run.substep-before-commit", "native.substep-committed", "run.substep-committed",
+        "native.chunks-inserted",
     } | ({"native.statement-executed"} if kind == EffectClass.TRANSACTIONAL else set())  # fmt: skip
     check(clean, clean, [], kind, "clean")
     holds = 0
