@@ -131,13 +131,14 @@ def log(front: Front, options: LogOptions) -> ExitCode:
             headers = listing.everything(view) if options.all else listing.line_of(view, ref, options.limit)
         headers = _newest(headers, options.limit)
         asked = watched(session, headers, options.watch, front.hiding(options.reveal)) if options.watch else None
+        drawn = _drawn(view, headers, options) if options.graph and not output.as_json else []
     if view.head.ns:
         narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
     if output.as_json:
         records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
         output.document("log", [log_record(header) | more for header, more in records_of])
     elif options.graph:
-        output.text(_drawn(view, headers, options))
+        output.text(drawn)
     else:
         output.text(tables.log_lines(headers, view.thread, line_width(), asked))
     return ExitCode.OK
