@@ -235,14 +235,15 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
         while not interrupted():
             acted = False
             with nullcontext() if options.once else sweeps.going_on():
-                acted = sweeps.once()
+                acted, swept = sweeps.once(), time.monotonic()
                 ready = session.operations.ready(options.thread)
                 for run in ready:
+                    if interrupted() or time.monotonic() - swept > options.every:
+                        break  # many that are ready must not keep those that crashed waiting
                     # Whoever begins a run takes it within moments: only what nobody took is ours.
-                    if interrupted() or not (options.once or (run.run_id, run.token) in seen):
-                        continue
-                    sweeps.run_on(run)
-                    acted = True
+                    if options.once or (run.run_id, run.token) in seen:
+                        sweeps.run_on(run)
+                        acted = True
                 seen = {(run.run_id, run.token) for run in ready}
             if options.once and not acted and not session.operations.awaits(options.thread):
                 return ExitCode.OK
