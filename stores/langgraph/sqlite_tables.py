@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
-from stores.keeping import Room
+from stores.langgraph import sqlite_room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
@@ -289,21 +289,7 @@ class SqliteTables:
         """None: a row holds its values itself."""
         return {}
 
-    def room(self, thread: str, kept: Collection[Key]) -> Room:
-        """As `Tables.room`. SQLite knows the length of a blob without reading it, and of a text it does not."""
-        names = set(kept)
-        total = free = 0
-        tables = {"checkpoints": ("checkpoint", self.metadata)} | ({"writes": ("value",)} if self.has_writes else {})
-        for table, columns in tables.items():
-            lengths = (
-                f"ifnull(CASE typeof({what}) WHEN 'text' THEN length(CAST({what} AS BLOB)) ELSE length({what}) END, 0)"
-                for what in columns
-            )
-            question = f"SELECT {self.ns}, {self.id}, {' + '.join(lengths)} FROM {table} WHERE thread_id = ?"
-            for ns, id, size in self.db.execute(question, (thread,)):
-                total += size
-                free += 0 if (id, ns) in names else size
-        return Room(total, free)
+    room = sqlite_room.room
 
     def task_owner(self, thread: str, ns: str, task: str) -> str | None:
         """The checkpoint in whose superstep a task ran, by what it wrote."""
