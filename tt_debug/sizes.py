@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from stores.blobs import Blob
 from stores.model import Opaque, Partial, Tagged, Value
 
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -36,16 +37,19 @@ def weigh(value: Value) -> Weight:
     """Bytes and fingerprint of a value, in one pass."""
     if isinstance(value, str):
         return Weight(json_size(value), hash(value))
-    apart: list[bytes] = []
+    apart: list[tuple[int, bytes | str]] = []
 
     def inner(value: Value) -> Value:
         if isinstance(value, Tagged):
             if value.raw is None:
                 return value.value
-            apart.append(value.raw)
+            apart.append((len(value.raw), value.raw))
+            return None
+        if isinstance(value, Blob):
+            apart.append((value.size, value.digest))  # its bytes are not read for this
             return None
         if isinstance(value, Opaque):
-            apart.append(value.data)
+            apart.append((value.size, value.data))
             return None
         if isinstance(value, Partial):
             seed = value.seed if isinstance(value.seed, dict | list | str | int | float | Tagged) else None
@@ -57,7 +61,7 @@ def weigh(value: Value) -> Weight:
     except (TypeError, RecursionError):
         # A lone surrogate, an integer past 64 bits, more levels than orjson takes.
         return _walked(value)
-    return Weight(len(text) + sum(map(len, apart)), hash((text, *apart)))
+    return Weight(len(text) + sum(size for size, _ in apart), hash((text, *apart)))
 
 
 def _walked(value: Value) -> Weight:
@@ -80,5 +84,7 @@ def _walked(value: Value) -> Weight:
         else:
             sized = value.size if isinstance(value, Opaque) else sys.getsizeof(value) // 4
             total += len(value) + 2 if isinstance(value, str) else sized
-            marks.append(hash(value.data if isinstance(value, Opaque) else repr(value)))
+            marks.append(
+                hash(value if isinstance(value, Blob) else value.data if isinstance(value, Opaque) else repr(value))
+            )
     return Weight(total, hash(tuple(marks)))

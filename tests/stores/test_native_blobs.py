@@ -19,6 +19,7 @@ from stores.model import Change, Header, NewCheckpoint, Opaque, Ref
 from stores.native import chunks
 from stores.native.sqlite import NativeStore, create_native
 from tt_debug.diff import diff
+from tt_debug.sizes import weigh
 from tt_debug.values import to_json
 
 IMAGE = bytes(range(256)) * 4000
@@ -79,6 +80,9 @@ def test_looking_reads_no_bytes(store: NativeStore, monkeypatch: pytest.MonkeyPa
         assert [change.path for change in diff(before, after)] == [("image",), ("n",)]
         assert diff(before["image"], anew.load(one.ref).state["image"]) == ()
         assert to_json(after["image"])["size"] == len(IMAGE) + 1
+        assert weigh(after).size > len(IMAGE)
+        assert weigh(before["image"]) != weigh(after["image"])
+        assert weigh(before).mark == weigh(anew.load(one.ref).state).mark
         assert not asked
         assert after["image"].data == IMAGE + b"!"
         assert asked
