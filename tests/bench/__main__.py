@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tests.bench import data
 from tests.bench.cases import cases
 from tests.bench.harness import SECONDS, Figure, Result, measure
+from tests.bench.soak import walk
 
 _HEAD = ("metric", "ours", "peer", "floor", "ours/floor", "peer/ours", "peak MiB", "")
 
@@ -16,6 +18,9 @@ _HEAD = ("metric", "ours", "peer", "floor", "ours/floor", "peer/ours", "peak MiB
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure what was asked for, a line as soon as it is known."""
     asked = _arguments().parse_args(argv)
+    if asked.soak is not None:
+        _soak(data.talk(1_000), asked.soak * 60)
+        return
     results = []
     print(_line(_HEAD))  # noqa: T201
     for case in cases(1_000_000 if asked.big else asked.size):
@@ -36,8 +41,15 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("only", nargs="*", help="the beginnings of the metrics to measure, all by default")
     parser.add_argument("--size", type=int, default=10_000, help="checkpoints of the longest thread")
     parser.add_argument("--big", action="store_true", help="up to a million checkpoints")
+    parser.add_argument("--soak", type=float, metavar="MINUTES", help="walk a large file instead; does memory grow?")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     return parser
+
+
+def _soak(path: Path, seconds: float) -> None:
+    print(f"{'seconds':>8}{'looked at':>12}{'MiB':>8}")  # noqa: T201
+    for passed, looked, memory in walk(path, seconds, seconds / 20):
+        print(f"{passed:>8.0f}{looked:>12,}{memory:>8.0f}", flush=True)  # noqa: T201
 
 
 def _columns(result: Result) -> tuple[str, ...]:

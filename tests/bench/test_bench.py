@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.bench import data, postgres_data
 from tests.bench.cases import cases
 from tests.bench.growth import curves
 from tests.bench.harness import Amount, Case, Figure, Result, Work, measure
+from tests.bench.soak import walk
 
 
 @pytest.fixture
@@ -65,6 +67,14 @@ def test_ratios_are_told_against_their_targets() -> None:
     assert met.missed == []
     missed = Result(Case("x", "x", work, targets={"ours/floor": 1.5, "peer/ours": 5}), figures)
     assert missed.missed == ["ours/floor 2, wanted ≤ 1.5", "peer/ours 4, wanted ≥ 5"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel tells what a process holds")
+def test_a_walk_tells_how_far_it_came_and_what_it_holds(folder: Path) -> None:
+    told = list(walk(data.talk(5), 0.05, 0))
+    assert [looked for _, looked, _ in told] == sorted(looked for _, looked, _ in told)
+    assert told[-1][1] > 0
+    assert all(memory > 1 for *_, memory in told)
 
 
 def test_growth_is_drawn_of_what_was_measured_at_several_lengths() -> None:
