@@ -11,7 +11,7 @@ from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.query import Failed, compile_expr
 from tt_debug.redaction import SHOWN, Hidden, Redaction
 from tt_debug.session.records import Form, Pen, Record, form_of
-from tt_debug.session.watches import answers
+from tt_debug.session.watches import along
 from tt_debug.text import one_line
 
 if TYPE_CHECKING:
@@ -48,14 +48,15 @@ class Watched:
 
 def watched(session: Session, headers: Sequence[Header], expressions: tuple[str, ...], hiding: Redaction) -> Watched:
     """Ask every checkpoint. Raises UsageError for what is not JMESPath, before any is read."""
-    for text in expressions:
-        compile_expr(text)
     progress = Progress()
     found: dict[Ref, Mapping[str, Value | Failed]] = {}
+    refs = [header.ref for header in headers]
+    for text in expressions:
+        compile_expr(text)
     with interruptible(progress):
-        for done, header in enumerate(headers):
-            progress(done, len(headers))
-            found[header.ref] = answers(session, header.ref, expressions)
+        for done, (ref, answer) in enumerate(zip(refs, along(session, refs, expressions), strict=True)):
+            progress(done, len(refs))
+            found[ref] = answer
     return Watched(expressions, found, form_of(session.info.kind, hiding))
 
 

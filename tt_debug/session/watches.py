@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stores.errors import Busy, StoreError
@@ -11,6 +11,7 @@ from tt_debug.equality import strict_equal
 from tt_debug.query import Failed, compile_expr, evaluate
 from tt_debug.session.journal import Journal
 from tt_debug.session.questions import OnProgress, Stopped
+from tt_debug.values import Payloads
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
@@ -50,14 +51,14 @@ def changed_before(
 ) -> Ref | None:
     """The nearest checkpoint before the end of ``line`` (oldest first) at which one of them became another, or None.
     One that cannot answer is no change. Raises `tt_debug.session.questions.Stopped`."""
-    here: Mapping[str, Value | Failed] = answers(session, line[-2], expressions) if len(line) > 1 else {}
-    for at in range(len(line) - 2, -1, -1):
-        _go_on(len(line) - 1 - at, len(line), on_progress)
-        earlier = answers(session, line[at - 1], expressions) if at else dict.fromkeys(expressions)
-        if _differ(here, earlier):
-            return line[at]
-        here = earlier
-    return None
+    newer: tuple[Ref, Mapping[str, Value | Failed]] | None = None
+    backwards = line[-2::-1] if len(line) > 1 else ()
+    for done, (ref, here) in enumerate(zip(backwards, along(session, backwards, expressions), strict=True)):
+        _go_on(done + 1, len(line), on_progress)
+        if newer is not None and _differ(newer[1], here):
+            return newer[0]
+        newer = ref, here
+    return newer[0] if newer is not None and _differ(newer[1], dict.fromkeys(expressions)) else None
 
 
 def changed_after(
@@ -65,9 +66,8 @@ def changed_after(
 ) -> Ref | None:
     """The nearest one after the beginning of ``line`` at which one of them becomes another. Raises Stopped."""
     before: Mapping[str, Value | Failed] | None = None
-    for at, ref in enumerate(line):
-        _go_on(at, len(line), on_progress)
-        here = answers(session, ref, expressions)
+    for done, (ref, here) in enumerate(zip(line, along(session, line, expressions), strict=True)):
+        _go_on(done, len(line), on_progress)
         if before is not None and _differ(here, before):
             return ref
         before = here
@@ -84,14 +84,20 @@ def _differ(one: Mapping[str, Value | Failed], other: Mapping[str, Value | Faile
     return any(not strict_equal(one[text], other[text]) for text in known)
 
 
-def answers(session: Session, ref: Ref, expressions: tuple[str, ...]) -> dict[str, Value | Failed]:
-    """What a checkpoint answers to each; one that cannot be read answers with the reason. Raises Busy, and UsageError
-    for what is not JMESPath."""
+def along(
+    session: Session, refs: Sequence[Ref], expressions: tuple[str, ...]
+) -> Iterator[Mapping[str, Value | Failed]]:
+    """What each of these checkpoints answers to the expressions; one that cannot be read answers with the reason.
+
+    Raises Busy, and UsageError for what is not JMESPath."""
     compiled = {text: compile_expr(text) for text in expressions}
-    try:
-        state = session.load(ref).state
-    except Busy:
-        raise
-    except StoreError as error:
-        return dict.fromkeys(expressions, Failed(str(error)))
-    return {text: evaluate(expression, state) for text, expression in compiled.items()}
+    reads = [expression.reads for expression in compiled.values()]
+    only = None if None in reads else frozenset().union(*(keys for keys in reads if keys is not None))
+    known: Payloads = {}
+    for state in session.scanner.states(refs, only):
+        if isinstance(state, Busy):
+            raise state
+        if isinstance(state, StoreError):
+            yield dict.fromkeys(expressions, Failed(str(state)))
+        else:
+            yield {text: evaluate(expression, state, known) for text, expression in compiled.items()}

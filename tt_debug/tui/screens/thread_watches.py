@@ -6,7 +6,7 @@ Owns what is known of their answers, and when the line is asked; which are watch
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from textual import events, on
@@ -59,15 +59,21 @@ def read_watches(session: Session, thread: str, said: str = "", command: str = "
     return WatchesRead(session.watches.of(thread), session.watches.column(thread) or "", said, command)
 
 
+def points_along(
+    session: Session, refs: Sequence[Ref], expressions: tuple[str, ...], hiding: Redaction, glyphs: Glyphs
+) -> Iterator[Points]:
+    """What each of these checkpoints answers."""
+    for ref, answers in zip(refs, watches.along(session, refs, expressions), strict=True):
+        yield {(text, ref): point(answer, text, hiding, glyphs) for text, answer in answers.items()}
+
+
 def read_points(
     session: Session, refs: Sequence[Ref], expressions: tuple[str, ...], hiding: Redaction, glyphs: Glyphs
 ) -> Points:
-    """What these checkpoints answer."""
-    found: Points = {}
-    for ref in refs:
-        for text, answer in watches.answers(session, ref, expressions).items():
-            found[text, ref] = point(answer, text, hiding, glyphs)
-    return found
+    """What all of them answer."""
+    return {
+        key: found for each in points_along(session, refs, expressions, hiding, glyphs) for key, found in each.items()
+    }
 
 
 class ThreadWatches(ThreadMarking):
@@ -169,7 +175,8 @@ class ThreadWatches(ThreadMarking):
         wanted = sorted((at for at, each in enumerate(self.line) if self._misses(each)), key=lambda at: abs(at - here))
         refs = [self.line[at] for at in wanted]
         watch = self._asking = Watch()
-        loader, read = self.tt.loader, self._reading
+        loader = self.tt.loader
+        points = points_along(self.session, refs, self.expressions, self.tt.redaction, self.tt.glyphs)
 
         def work() -> PointsRead:
             found: Points = {}
@@ -179,11 +186,11 @@ class ThreadWatches(ThreadMarking):
                 loader.post(self, PointsRead(found, watch, len(refs) - done))
                 found = {}
 
-            for done, each in enumerate(refs):
+            for done, each in enumerate(points):
+                found.update(each)
                 loader.give_way()
-                if not watch.goes_on(done, _nothing, tell):
+                if not watch.goes_on(done + 1, _nothing, tell):
                     break
-                found.update(read([each])())
             return PointsRead(found, watch)
 
         if refs:
