@@ -7,15 +7,18 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from stores.model import Value
+from stores.native.sqlite import create_native
 from stores.places import state_folder
 from tt_debug.engine.events import Event
 from tt_debug.engine.graph_run import GraphJob, run_graph
@@ -96,8 +99,20 @@ class Outcome:
 
 
 def records() -> Path:
-    """Where the runs of these tests are kept."""
-    return state_folder() / "tests-runs.sqlite"
+    """Where the runs of these tests are kept: a copy of an empty file, which takes a tenth of a second to make."""
+    path = state_folder() / "tests-runs.sqlite"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_empty())
+    return path
+
+
+@cache
+def _empty() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.sqlite"
+        create_native(path)
+        return path.read_bytes()
 
 
 def run(store: Path, graph: GraphTarget, on_event: Callable[[Event], None] = lambda _: None, **how: Any) -> Outcome:

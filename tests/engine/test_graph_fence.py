@@ -153,18 +153,6 @@ def writes_of(store: Path, node: str) -> list[object]:
         return connection.execute("SELECT 1 FROM writes WHERE task_path LIKE ?", (f"%{node}%",)).fetchall()
 
 
-def test_who_owns_a_thread_is_named_with_its_place_and_time(store: Path, tmp_path: Path) -> None:
-    with at_a_gate(store, tmp_path / "gate") as ended:
-        with pytest.raises(Conflict) as caught:
-            run(store, target("letters:graph"))
-        owner = newest().owner_pid
-        (tmp_path / "gate").write_bytes(b"")
-    assert str(caught.value).startswith(f"thread 't' is owned by process {owner} on ")
-    assert os.uname().nodename in str(caught.value)
-    assert isinstance(ended[0], Outcome)
-    assert ended[0].end.status == "done"
-
-
 @pytest.mark.soak
 def test_a_thread_in_the_middle_of_a_write_is_not_taken_over(store: Path) -> None:
     lock = lock_of(str(store), "t")
@@ -176,6 +164,7 @@ def test_a_thread_in_the_middle_of_a_write_is_not_taken_over(store: Path) -> Non
     assert run(store, target("letters:graph")).end.status == "done"
 
 
+@pytest.mark.soak
 def test_the_applications_own_writes_are_noticed_and_not_prevented(store: Path, tmp_path: Path) -> None:
     """Between the look at the thread and the run's beginning; later ones are told of at its end."""
     heads: list[str] = []
