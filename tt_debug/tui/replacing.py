@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from textual import events, on
 from textual.message import Message
@@ -18,10 +18,14 @@ from tt_debug.tui.messages import Failed, ThreadsRead
 from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.outages import Outages
 
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
 Mark: TypeAlias = tuple[int, int] | None
 """Which file it is: device and inode; None where there is none."""
 
-REPLACED = "FILE REPLACED"
+REPLACED: Final = "FILE REPLACED"
+_LOOKING: Final = "file of store "
 
 
 def mark_of(info: StoreInfo) -> Mark:
@@ -68,8 +72,8 @@ class Replacements(Outages):
     def look_at_files(self) -> None:
         """Look which files stand under the stores' names."""
         for number, store in enumerate(self.stores):
-            work = partial(mark_of, store.session.info)
-            self.loader.call(self, f"file of store {number}", work, partial(Looked, number), patient=False)
+            work = partial(_look, store.session)
+            self.loader.call(self, f"{_LOOKING}{number}", work, partial(Looked, number), patient=False)
 
     @on(Looked)
     def _looked(self, event: Looked) -> None:
@@ -87,4 +91,9 @@ class Replacements(Outages):
 
     def on_failed(self, event: Failed) -> None:
         """A checkpoint that is not there any more may have been in the other file."""
-        self.look_at_files()
+        if not event.kind.startswith(_LOOKING):
+            self.look_at_files()
+
+
+def _look(session: Session) -> Mark:
+    return mark_of(session.info)
