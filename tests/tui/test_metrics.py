@@ -174,6 +174,9 @@ async def test_cost_by_the_users_prices_and_hostile_names(home: Path) -> None:
         text = screen_text(app)
         assert "€2.50  2.0M tok  + 1.0M tok" in text
         assert unsafe_characters(text) == set()
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert unsafe_characters(screen_text(app)) == set()
     session.close()
 
 
