@@ -21,6 +21,8 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# With BENCH="--json FIGURES.json" the figures are kept; `python -m tests.bench.growth FIGURES.json screenshots/growth.svg`
+# draws them, with the extra `bench`.
 bench: $(VENV)/.ready
 	$(BIN)/python -m tests.bench $(BENCH)
 
