@@ -23,7 +23,7 @@ def cases(size: int) -> Iterator[Case]:
         Work(f"{_WORKS}:find_ours", {**where, "expression": "count == `777`"}),
         Work(f"{_WORKS}:find_peer", {**where, "key": "count"}),
         unpacked,
-        {"ours/floor": 2, "peer/ours": 5},
+        {"ours/floor": 2},
         rounds=3,
     )
     yield Case(
