@@ -260,7 +260,9 @@ class WriteConnection:
         if self._db is None:
             db = connect(self._path, "mode=rwc" if self._create else "mode=rw")
             db.execute("PRAGMA foreign_keys = ON")
-            db.execute("PRAGMA synchronous = FULL")
+            # In WAL mode the same as FULL. In rollback mode FULL leaves a moment in which a power cut undoes a commit:
+            # the deleted journal may come back.
+            db.execute("PRAGMA synchronous = EXTRA")
             if self._create:
                 db.execute("PRAGMA journal_mode = WAL")
             self._db, self._inode = db, _inode(_stamp(str(self._path)))

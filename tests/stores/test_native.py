@@ -297,4 +297,4 @@ def test_writes_are_durable_and_checked(tmp_path: Path) -> None:
         settings = {name: db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "foreign_keys")}
         mode = db.execute("PRAGMA journal_mode").fetchone()[0]
     writing.close()
-    assert (settings, mode) == ({"synchronous": 2, "foreign_keys": 1}, "wal")
+    assert (settings, mode) == ({"synchronous": 3, "foreign_keys": 1}, "wal")

@@ -52,22 +52,36 @@ class _File:
 
     def forget_old(self) -> None:
         """Its folder was synced: what was deleted is gone."""
-        kinds = [deed.kind for deed in self.since]
-        if "delete" in kinds:
-            self.safe = None
-            self.since = self.since[len(kinds) - kinds[::-1].index("delete") :]
+        _, deleted, new = self._generations()
+        if deleted:
+            self.safe, self.since = None, new
 
     def after(self, kept: float, dice: random.Random) -> bytearray | None:
-        """What is there when of the writes since the last sync each sector is kept with that chance."""
-        data = None if self.safe is None else bytearray(self.safe)
-        for deed in self.since:
-            if deed.kind == "write":
-                for start in range(0, len(deed.data), SECTOR):
-                    if dice.random() < kept:
-                        data = _written(data, deed.offset + start, deed.data[start : start + SECTOR])
-            elif dice.random() < kept:
-                data = None if deed.kind == "delete" else _written(data, 0, b"")[: deed.offset]
-        return data
+        """What is there when of what was done since the last sync each part is kept with that chance."""
+        old, deleted, new = self._generations()
+        if deleted and dice.random() < kept:
+            return _done(None, new, kept, dice)
+        return _done(self.safe, old, kept, dice)
+
+    def _generations(self) -> tuple[list[Deed], bool, list[Deed]]:
+        """What was done to the file as it was, whether that was deleted, what was done to one made in its place."""
+        kinds = [deed.kind for deed in self.since]
+        if "delete" not in kinds:
+            return self.since, False, []
+        last = len(kinds) - 1 - kinds[::-1].index("delete")
+        return self.since[: kinds.index("delete")], True, self.since[last + 1 :]
+
+
+def _done(data: bytearray | None, deeds: Sequence[Deed], kept: float, dice: random.Random) -> bytearray | None:
+    data = None if data is None else bytearray(data)
+    for deed in deeds:
+        if deed.kind == "write":
+            for start in range(0, len(deed.data), SECTOR):
+                if dice.random() < kept:
+                    data = _written(data, deed.offset + start, deed.data[start : start + SECTOR])
+        elif dice.random() < kept:
+            data = _written(data, 0, b"")[: deed.offset]
+    return data
 
 
 def image(deeds: Sequence[Deed], cut: int, dice: random.Random) -> dict[str, bytes]:

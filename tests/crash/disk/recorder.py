@@ -19,11 +19,16 @@ from tests.crash.disk import stand_in
 from tests.crash.disk.images import Attempt, Deed
 
 
-def record(folder: str, kind: str, synchronous: str) -> list[Deed]:
-    """Make a store and run a run in it, every deed of the disk on record, and every event the run told of."""
-    stand_in.synchronous[0] = synchronous
+def record(folder: str, kind: str, synchronous: str | None, journal: str) -> list[Deed]:
+    """Make a store and run a run in it, every deed of the disk on record, and every event the run told of.
+
+    ``synchronous`` is put in the place of what the store asks for; ``journal`` is the mode that somebody gave the file.
+    """
+    if synchronous is not None:
+        stand_in.synchronous[:] = [synchronous]
     disk, scene = _disk(Path(folder))
     scene.make(kind)
+    stand_in.connect(scene.path).execute(f"PRAGMA journal_mode = {journal}")
     disk.mark("made")
     _run(scene, lambda event: disk.mark(event.kind))
     return disk.deeds

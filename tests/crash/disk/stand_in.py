@@ -13,8 +13,8 @@ from typing import Any
 
 import apsw
 
-synchronous = ["FULL"]
-"""What becomes of a writer's wish to sync: as it says, or what a test puts here in its place."""
+synchronous: list[str] = []
+"""What a writer gets when it says how it wants to sync, where a test puts something else here."""
 LOG_PAGES = 50
 """The log is written back this often, so that a short run meets it many times; SQLite's own figure is 1000."""
 
@@ -75,6 +75,9 @@ class Cursor:
         with _translated():
             return list(self._cursor.fetchall())
 
+    def close(self) -> None:
+        self._cursor.close()
+
     def __iter__(self) -> Iterator[Any]:
         with _translated():
             yield from self._cursor
@@ -98,13 +101,16 @@ class Connection:
         return self._db.in_transaction
 
     def execute(self, sql: str, parameters: Any = ()) -> Cursor:
-        if sql == "PRAGMA synchronous = FULL":
+        if synchronous and sql.startswith("PRAGMA synchronous = "):
             sql = f"PRAGMA synchronous = {synchronous[0]}"
         return Cursor(self._db, sql, parameters)
 
     def executemany(self, sql: str, many: Any) -> None:
         for parameters in many:
             self.execute(sql, tuple(parameters))
+
+    def set_authorizer(self, hook: Callable[..., int] | None) -> None:
+        self._db.authorizer = hook
 
     def close(self) -> None:
         # What goes wrong while the log is written back at the end is SQLite's own business, as in `sqlite3`.
