@@ -31,7 +31,7 @@ OPEN = (
 EVERY_TIME = ("home", "thread-failed", "edit", "palette")
 """The others are resized in the long runs."""
 DIALOGS = ("edit", "confirm", "answer", "copy", "import", "palette")
-OFTEN, SOMETIMES = 50, 8
+OFTEN, SOMETIMES = 50, 5
 """Sizes that a dialog goes through in the long runs, and every time."""
 ODD = ((1, 1), (10, 3), (300, 100))
 ON_THE_WAY = ((MIN_WIDTH, MIN_HEIGHT), (MIN_WIDTH - 1, MIN_HEIGHT - 1), (20, 5), (3, 2), (1, 1), (200, 60))
