@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,21 @@ def test_a_worker_runs_what_was_answered(operator: Operator) -> None:
     assert worked.code == 0
     assert json.loads(worked.out.splitlines()[-1])["status"] == "done"
     assert operator.on.store.run("run-t").status == RunStatus.COMPLETED
+
+
+def test_a_worker_lets_be_what_it_may_not_or_cannot_run(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    on = operator.on
+    on.start({"fixed": True})
+    names = ("store.sqlite", "copy.sqlite")
+    original, copy = (closing(sqlite3.connect(on.folder / name)) for name in names)
+    with original as whole, copy as target:
+        whole.backup(target)
+    front = Front(lambda screen: 0, someone_to_ask=lambda: False)
+    assert main(["worker", str(on.folder / "copy.sqlite"), "--once", "--yes"], front) == 4
+    monkeypatch.setattr("sys.executable", str(on.folder / "no python"))
+    refused = operator("worker", "--once", "--yes")
+    assert (refused.code, refused.err.count("cannot start")) == (0, 1)
+    assert on.store.run("run-t").status == RunStatus.PENDING
 
 
 def test_a_failed_run_is_retried_or_decided_about(operator: Operator) -> None:

@@ -142,6 +142,7 @@ class _Sweeps:
         self._options = options
         self._hiding = hiding
         self._away = False
+        self._told: set[tuple[str, str]] = set()
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
@@ -162,7 +163,7 @@ class _Sweeps:
             self._options.mode, self.tell, threads=self._options.thread, agree=self._agree, due=True
         ):
             self._say(swept)
-            acted = acted or swept.acted
+            acted = acted or (swept.acted and swept.error is None)
         return acted
 
     def act(self) -> ExitCode:
@@ -176,14 +177,18 @@ class _Sweeps:
                 worst = code_for(swept.result.status)
         return worst
 
-    def run_on(self, run: Run) -> None:
-        """Run what is ready to be run; somebody who was faster is no fault."""
+    def run_on(self, run: Run) -> bool:
+        """Run what is ready to be run; somebody who was faster is no fault. Whether it was run; why not, once."""
         try:
             result = self._operations.run_on(run, self.tell)
-            if self._output.as_json:
-                self._output.line({"event": "worked", **records.result_record(result)})
         except (StoreError, ChildFailed) as error:
-            report(error, self._options.store)
+            if (run.run_id, str(error)) not in self._told:
+                report(error, self._options.store)
+            self._told.add((run.run_id, str(error)))
+            return False
+        if self._output.as_json:
+            self._output.line({"event": "worked", **records.result_record(result)})
+        return True
 
     def tell(self, event: Event) -> None:
         """One event of a run."""
@@ -228,6 +233,7 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
         raise NeedsYes("nothing has run", hint="add --yes to let the worker run code")
     output, hiding = Output(options.as_json), front.hiding(False)
     with front.writing(options.wanted()) as session, interrupts.noticed() as interrupted:
+        session.operations.refuse_copy()
         sweeps = _Sweeps(front, session, output, options, hiding)
         seen: set[tuple[str, int]] = set()
         if not options.once:
@@ -242,8 +248,7 @@ def worker(front: Front, options: WorkerOptions) -> ExitCode:
                         break  # many that are ready must not keep those that crashed waiting
                     # Whoever begins a run takes it within moments: only what nobody took is ours.
                     if options.once or (run.run_id, run.token) in seen:
-                        sweeps.run_on(run)
-                        acted = True
+                        acted = sweeps.run_on(run) or acted
                 seen = {(run.run_id, run.token) for run in ready}
             if options.once and not acted and not session.operations.awaits(options.thread):
                 return ExitCode.OK

@@ -210,6 +210,12 @@ class Operations:
             return self.run_on(plan.run, on_event)
         return None
 
+    def refuse_copy(self) -> None:
+        """Raises Conflict where the store is a copy that nobody has agreed yet to run code in."""
+        copied = None if self._records.own is None else copied_note(self._store)
+        if copied is not None:
+            raise Conflict(copied, hint="run or resume one of its threads yourself: that asks, and settles it")
+
     def run_on(self, run: Run, on_event: OnEvent) -> RunResult:
         """Run a run that nobody works on, in a child process, to its end. Raises Conflict when somebody does."""
         self._check_writable("run")
@@ -217,9 +223,7 @@ class Operations:
             from tt_debug.session.graph_recovery import run_on
 
             return run_on(self._any_store, self._journal, self._store, run, self._graph, on_event)
-        copied = copied_note(self._store)
-        if copied is not None:
-            raise Conflict(copied, hint="run or resume one of its threads yourself: that asks, and settles it")
+        self.refuse_copy()
         from tt_debug.engine.worker import WorkflowJob, run_workflow
 
         store = self._store
