@@ -120,6 +120,7 @@ class FakeSession:
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
         on_thread: Callable[[ThreadInfo], bool] | None = None,
+        brief: bool = False,
     ) -> tuple[ThreadInfo, ...]:
         self._check("threads")
         found = []

@@ -135,6 +135,7 @@ class TripSession:
         meta: Mapping[str, str] | None = None,
         limit: int | None = None,
         on_thread: Callable[[ThreadInfo], bool] | None = None,
+        brief: bool = False,
     ) -> tuple[ThreadInfo, ...]:
         with self._lock:
             found = [self._thread_info(thread) for thread in self.heads if text.lower() in thread.lower()]

@@ -204,7 +204,7 @@ def places(session: Session, scope: Scope) -> Iterator[Place]:
         view = session.open_thread(scope.ref.thread)
         yield _whole(view) if scope.every_branch else _line(view, scope.ref)
         return
-    infos = session.threads()
+    infos = session.threads(brief=True)
     # Only families of forks are read as graphs: opening one looks at every thread of the store.
     related = {ref.thread for info in infos if info.forked_from for ref in (info.forked_from, Ref(info.thread, "", ""))}
     seen: set[Ref] = set()
