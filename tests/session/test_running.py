@@ -165,7 +165,7 @@ def test_a_read_only_session_refuses_every_write(demo: DemoFiles) -> None:
     for write in (
         lambda: session.fork(ref),
         lambda: session.edit(ref, FIX),
-        lambda: session.plan(RunRequest("replay", ref)),
+        lambda: session.plan(RunRequest("replay", ref, mode="live")),
         lambda: session.answer("x", True, "ann"),
         lambda: session.stop("trip-planner", "pause"),
     ):
