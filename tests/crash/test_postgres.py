@@ -89,8 +89,9 @@ def locks(url: str) -> int:
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_kill_at_a_write_point_changes_nothing_in_the_end(store_url: str, tmp_path: Path, every: bool) -> None:
-    start(store_url, tmp_path, "clean")
-    assert work(store_url, tmp_path, "clean", TT_DEBUG_POINTS=str(tmp_path / "clean points")) == 0
+    clean = f"clean {every}"  # the two forms share a store
+    start(store_url, tmp_path, clean)
+    assert work(store_url, tmp_path, clean, TT_DEBUG_POINTS=str(tmp_path / "clean points")) == 0
     passed = numbered(tmp_path / "clean points")
     assert {at.split("#")[0] for at in passed} >= {
         "postgres.begun", "postgres.written", "postgres.committed", "native.claimed", "native.checkpoint-inserted",
@@ -98,22 +99,23 @@ def test_a_kill_at_a_write_point_changes_nothing_in_the_end(store_url: str, tmp_
     }  # fmt: skip
     # Every time the last pass of each point; the long runs take all.
     for at in passed if every else {at.partition("#")[0]: at for at in passed}.values():
-        start(store_url, tmp_path, at)
+        thread = f"{at} {every}"
+        start(store_url, tmp_path, thread)
         points = str(tmp_path / f"{at} points")
-        assert work(store_url, tmp_path, at, TT_DEBUG_POINTS=points, TT_DEBUG_KILL_AT=at) == KILLED, at
+        assert work(store_url, tmp_path, thread, TT_DEBUG_POINTS=points, TT_DEBUG_KILL_AT=at) == KILLED, at
         while locks(store_url):
             pass  # the server notices that the process is gone
         with closing(opened(store_url)) as store:
-            history = [header.ref for header in store.headers(at).items]
-            done = store.run(at).status == RunStatus.COMPLETED
-        assert done or work(store_url, tmp_path, at) == 0, at
+            history = [header.ref for header in store.headers(thread).items]
+            done = store.run(thread).status == RunStatus.COMPLETED
+        assert done or work(store_url, tmp_path, thread) == 0, at
         with closing(opened(store_url)) as store:
-            assert store.run(at).status == RunStatus.COMPLETED, at
-            headers = store.headers(at).items
+            assert store.run(thread).status == RunStatus.COMPLETED, at
+            headers = store.headers(thread).items
             assert [header.ref for header in headers[-len(history) :]] == history, at
             assert [header.nodes for header in headers] == [("two",), ("one",), ()], at
-            assert store.load(store.head(at)).state == {"trail": ["one", "two"]}, at
-            assert sum(step.status == "completed" for step in store.steps(at)) == 2, at
+            assert store.load(store.head(thread)).state == {"trail": ["one", "two"]}, at
+            assert sum(step.status == "completed" for step in store.steps(thread)) == 2, at
 
 
 def test_a_run_and_its_takeover_need_nothing_that_a_transaction_pooler_forgets(store_url: str, tmp_path: Path) -> None:
