@@ -117,6 +117,11 @@ class Effect:
     done: datetime | None = None
     replays: int = 0
 
+    @property
+    def answered(self) -> bool:
+        """Whether ``result`` is what came of it; else nobody knows one, and None says nothing."""
+        return self.status in EffectStatus.ANSWERED
+
 
 @dataclass(frozen=True, slots=True)
 class EffectUse:

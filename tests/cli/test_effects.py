@@ -100,6 +100,8 @@ def test_an_unknown_outcome_is_resolved_by_hand(mail: Path, shell: Shell) -> Non
     assert listed == {"done": "done", "lost": "held"}
     (asked,) = shell.data("approvals", "m.db")
     assert "TimeoutError: no answer from the gate" in asked["prompt"]
+    (called,) = (line for line in shell("effects", "m.db", "lost").stdout.splitlines() if "at_most_once" in line)
+    assert "null" not in called
     shell("resolve", "m.db", asked["id"], "--as", "skip", "--result", "1", code=2)
     made = shell.data("resolve", "m.db", asked["id"], "--as", "done", "--result", '{"sent": "by hand"}', "--by", "ada")
     assert (made["by"], made["thread"]) == ("ada", "lost")

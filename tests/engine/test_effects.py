@@ -18,6 +18,7 @@ from stores.runs import Run
 from tests.engine import effect_nodes as nodes
 from tests.engine.flows import Bench, bench, python
 from tt_debug.engine.calling import call_with_key
+from tt_debug.session.executor import Executor
 
 HERE = "tests.engine.effect_nodes"
 
@@ -130,10 +131,22 @@ def test_at_most_once_stops_and_asks_where_the_call_may_have_been_made(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "sent", "calls"),
-    [("skip", None, 1), ("retry", {"no": 2, "to": "anna"}, 2), ("new-key", {"no": 2, "to": "anna"}, 2)],
+    ("verdict", "sent", "calls", "twice"),
+    [
+        ("done", None, 1, []),
+        ("skip", None, 1, []),
+        ("retry", {"no": 2, "to": "anna"}, 2, ["called 2 times under one key, as somebody decided"]),
+        (
+            "new-key",
+            {"no": 2, "to": "anna"},
+            2,
+            ["called under 2 keys, as somebody decided; not each is known to be done"],
+        ),
+    ],
 )
-def test_an_unknown_outcome_is_resolved_as_said(tmp_path: Path, verdict: str, sent: Any, calls: int) -> None:
+def test_an_unknown_outcome_is_resolved_as_said(
+    tmp_path: Path, verdict: str, sent: Any, calls: int, twice: list[str]
+) -> None:
     on = flow(tmp_path, "sends")
     nodes.troubles["send"] = [TimeoutError("no answer")]
     on.start({"to": "anna", "cls": "at_most_once"})
@@ -142,6 +155,7 @@ def test_an_unknown_outcome_is_resolved_as_said(tmp_path: Path, verdict: str, se
     assert on.go().status == "done"
     assert (on.state()["sent"], len(nodes.asked)) == (sent, calls)
     assert len({key for _, key, _ in nodes.asked}) == (2 if verdict == "new-key" else 1)
+    assert [each.why for each in Executor(on.store).duplicates("t")] == twice
 
 
 @pytest.mark.parametrize("kind", ["idempotent", "at_most_once"])

@@ -44,6 +44,7 @@ def event(kind: str, **fields: Any) -> Event:
     [
         (event("step_started", node="plan", attempt=2), "◐ plan  started  attempt 2"),
         (event("step_finished", node="plan", step=7, duration_ms=2100), "✓ plan  2.1s  step 7"),
+        (event("substep_finished", node="plan", substep="pages", step=7), "✓ plan  part pages"),
         (event("step_failed", node="plan", error="HTTP 502", retry_in=2), "× plan  HTTP 502  again in 2.0s"),
         (event("output", stream="stdout", text="a\tb\x1b[31m\n"), "│ a    b␛[31m"),
         (event("waiting", node="ask", prompt="Book it?"), '‖ ask  waits  "Book it?"'),

@@ -94,7 +94,7 @@ def effect_lines(uses: Iterable[PlacedUse], here: str | None, form: Form, width:
             use.effect.kind,
             use.effect.status,
             "called" if use.called else "recorded",
-            use.effect.error or one_line(pen.json(use.effect.result), 40),
+            use.effect.error or (one_line(pen.json(use.effect.result), 40) if use.effect.answered else ""),
             use.effect.key,
             clock(use.at),
         )

@@ -148,6 +148,8 @@ def _said(event: Event) -> tuple[str, str]:
         return _step(event), f"{node} started{again}"
     if event.kind == "step_finished":
         return _step(event), f"{node} done{_took(get('duration_ms'))}{_towards(get('next'))}"
+    if event.kind == "substep_finished":
+        return _step(event), f"{node}: part {_name(get('substep'))} done"
     if event.kind == "diverged":
         then, now = (one_line(get(side), 100) for side in ("recorded", "replayed"))
         return "differs", f"{node}, {get('what')}: recorded {then}, now {now}"

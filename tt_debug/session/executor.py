@@ -23,6 +23,8 @@ from tt_debug.session.thread_view import ThreadView
 
 _Place = tuple[str, int]
 _KEPT: Final = 8  # threads
+_KEYED: Final = (EffectClass.IDEMPOTENT, EffectClass.PROBE, EffectClass.AT_MOST_ONCE)
+_MAY_BE_DONE: Final = (EffectStatus.DONE, EffectStatus.INTENT, EffectStatus.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,13 @@ class Executor:
         )
 
     def duplicates(self, thread: str | None = None) -> tuple[Duplicate, ...]:
-        """What may have been done twice: done under several keys, or run again without an effect that tells."""
+        """What may have been done twice: called again, perhaps under another key, or run again without an effect."""
         if self._store is None:
             return ()
         found: list[Duplicate] = []
         for name in self._threads(self._store, thread):
             attempts = self._attempts(self._store, name)
-            found += _done_under_several_keys(name, attempts)
+            found += _called_again(name, attempts)
             found += _run_again_without_a_key(name, attempts)
         return tuple(found)
 
@@ -199,19 +201,28 @@ def _by_step(attempts: Iterable[Attempt]) -> Iterable[list[Attempt]]:
     return steps.values()
 
 
-def _done_under_several_keys(thread: str, attempts: Sequence[Attempt]) -> Iterable[Duplicate]:
-    keyed = (EffectClass.IDEMPOTENT, EffectClass.PROBE, EffectClass.AT_MOST_ONCE)
-    done: Mapping[str, dict[str, tuple[Attempt, EffectUse]]] = defaultdict(dict)
+def _called_again(thread: str, attempts: Sequence[Attempt]) -> Iterable[Duplicate]:
+    """What was called under several keys; and under one key that the other side need not know."""
+    called: dict[str, list[tuple[Attempt, EffectUse]]] = defaultdict(list)
     for one in attempts:
         for use in one.uses:
-            if use.called and use.effect.kind in keyed and use.effect.status == EffectStatus.DONE:
-                done[use.effect.slot.key][use.effect.key] = (one, use)
-    for slot, keys in done.items():
-        if len(keys) > 1:
-            one, use = next(iter(keys.values()))
-            tries = tuple(f"{made.record.attempt} {made.record.status}" for made, _ in keys.values())
+            if use.called and use.effect.kind in _KEYED and use.effect.status in _MAY_BE_DONE:
+                called[use.effect.slot.key].append((one, use))
+    for slot, calls in called.items():
+        keys = {use.effect.key: use.effect.status for _, use in calls}
+        # An attempt that failed knew that nothing was done; one that was given up did not.
+        unsure = [use for one, use in calls[:-1] if one.record.status == "abandoned"]
+        if len(keys) == 1 and not (unsure and unsure[0].effect.kind == EffectClass.AT_MOST_ONCE):
+            continue
+        if len(keys) == 1:
+            why = f"called {len(calls)} times under one key, as somebody decided"
+        elif all(status == EffectStatus.DONE for status in keys.values()):
             why = f"done under {len(keys)} keys, as somebody decided"
-            yield Duplicate(thread, one.record.node, one.record.visit, tries, use.effect.slot.name, slot, why)
+        else:
+            why = f"called under {len(keys)} keys, as somebody decided; not each is known to be done"
+        tries = tuple(f"{one.record.attempt} {one.record.status}" for one, _ in calls)
+        first, use = calls[0]
+        yield Duplicate(thread, first.record.node, first.record.visit, tries, use.effect.slot.name, slot, why)
 
 
 def _run_again_without_a_key(thread: str, attempts: Sequence[Attempt]) -> Iterable[Duplicate]:

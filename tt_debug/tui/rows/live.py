@@ -45,6 +45,9 @@ def _words(kind: str, fields: Mapping[str, Value], glyphs: Glyphs) -> Line:
         shown = f"  {human_duration(took / 1000)}" if isinstance(took, (int, float)) else ""
         step = f"  step {fields['step']}" if isinstance(fields.get("step"), int) else ""
         return (Piece(f"{glyphs.done} ", "success"), Piece(node, "strong"), Piece(f"{shown}{step}", "muted"))
+    if kind == "substep_finished":
+        part = safe_text(str(fields.get("substep", "")))
+        return (Piece(f"{glyphs.done} ", "success"), Piece(node, "strong"), Piece(f"  part {part}", "muted"))
     if kind == "step_failed":
         return (Piece(f"{glyphs.failed} ", "error"), Piece(node, "strong"), *_failure(fields, glyphs))
     if kind == "waiting":

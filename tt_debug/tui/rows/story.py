@@ -126,7 +126,8 @@ def effect_text(use: EffectUse) -> str:
         "error": effect.error or "",
     }
     lines = [f"{name:<12} {value}" for name, value in facts.items() if value]
-    for name, value in (("request", effect.request), ("result", effect.result)):
+    values = {"request": effect.request} | ({"result": effect.result} if effect.answered else {})
+    for name, value in values.items():
         lines += ["", name, json.dumps(to_json(value), indent=2, ensure_ascii=False)]
     return "\n".join(lines)
 
