@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from stores.errors import StoreError
-from stores.model import MISSING, Ref, Value
+from stores.model import Ref, Value
 from tt_debug.equality import strict_equal
 from tt_debug.query import Expression, Failed, evaluate, holds
 from tt_debug.values import Payloads
@@ -26,7 +26,7 @@ _SURE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A checkpoint that answered, and what; ``nodes`` wrote it."""
+    """A checkpoint that answered, and what, MISSING where nothing is there; ``nodes`` wrote it."""
 
     ref: Ref
     step: int | None
@@ -75,7 +75,7 @@ class Finder:
         """Each place where it holds."""
         for at, state in enumerate(states):
             value = self._ask(state)
-            if value is not MISSING and holds(value):
+            if holds(value):
                 yield at, value
 
     def changes(self, states: Iterable[State]) -> Iterator[tuple[int, Value]]:
@@ -83,12 +83,12 @@ class Finder:
 
         One that cannot answer is passed over.
         """
-        before: Value = MISSING
+        before: Value | Failed = Failed("nothing was asked yet")
         for at, state in enumerate(states):
             value = self._ask(state)
-            if value is MISSING:
+            if isinstance(value, Failed):
                 continue
-            if before is MISSING or not strict_equal(before, value):
+            if isinstance(before, Failed) or not strict_equal(before, value):
                 yield at, value
             before = value
 
@@ -101,8 +101,8 @@ class Finder:
 
         def answer(at: int) -> Value:
             value = self._ask(state(at))
-            if value is MISSING:
-                raise Unsure(at, next(reversed(self.tally.unanswered)))
+            if isinstance(value, Failed):
+                raise Unsure(at, value.reason)
             return value
 
         if not count or not holds(answer(count - 1)):
@@ -119,14 +119,13 @@ class Finder:
                 raise NotMonotone(high, at)
         return high, answer(high)
 
-    def _ask(self, state: State) -> Value:
-        """The answer of one state, MISSING when there is none."""
+    def _ask(self, state: State) -> Value | Failed:
+        """The answer of one state; one that cannot answer is counted."""
         self.tally.asked += 1
         if isinstance(state, StoreError):
-            self.tally.unanswered[str(state)] += 1
-            return MISSING
-        value = evaluate(self._expression, state, self._known)
+            value: Value | Failed = Failed(str(state))
+        else:
+            value = evaluate(self._expression, state, self._known)
         if isinstance(value, Failed):
             self.tally.unanswered[value.reason] += 1
-            return MISSING
         return value

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from stores.model import Path, Value
+from stores.model import MISSING, Opaque, Partial, Path, Value
+from stores.paths import format_path, has_key, unwrap
 from tt_debug.errors import UsageError
 from tt_debug.values import Payloads, plain
 
@@ -25,12 +26,13 @@ _CARET = re.compile(r"\n\s*\^\s*$")  # points into the line above it, which one 
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A compiled expression and the text it came from. ``reads`` are the keys of a state that it can look at, None for
-    all of them."""
+    all of them. ``path`` is the way it takes where it is nothing but a path, whose positions may count from the end."""
 
     text: str
     _ask: Callable[[Mapping[str, Value]], Value]
     _errors: type[Exception]
     reads: frozenset[str] | None = None
+    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def compile_expr(text: str) -> Expression:
     try:
         tree = jmespath.compile(text).parsed
         # One interpreter for all states: to make it takes longer than most expressions do.
-        return Expression(text, partial(TreeInterpreter().visit, tree), JMESPathError, _reads(tree))
+        return Expression(text, partial(TreeInterpreter().visit, tree), JMESPathError, _reads(tree), _path(tree))
     except JMESPathError as error:
         said = _CARET.sub("", str(error)).replace("\n", " ").strip()
         raise UsageError(f"{text!r} is not a JMESPath expression: {said}", hint=_hint(text)) from error
@@ -73,6 +75,18 @@ def _reads(node: Mapping[str, Any]) -> frozenset[str] | None:
     parts = node["children"][:1] if node["type"] in _ON_THE_LEFT else node["children"]
     found = [_reads(part) for part in parts]
     return None if None in found else frozenset().union(*(keys for keys in found if keys is not None))
+
+
+def _path(node: Mapping[str, Any]) -> Path | None:
+    """The path that a node of jmespath's tree is; None where it is more than that."""
+    if node["type"] in ("field", "index"):
+        return (node["value"],)
+    if node["type"] == "identity":
+        return ()
+    if node["type"] not in ("subexpression", "index_expression"):
+        return None
+    parts = [_path(part) for part in node["children"]]
+    return None if None in parts else tuple(step for part in parts if part is not None for step in part)
 
 
 def expression_of(path: Path) -> str:
@@ -116,9 +130,11 @@ def _hint(text: str) -> str:
 
 def evaluate(expression: Expression, state: Mapping[str, Value], known: Payloads | None = None) -> Value | Failed:
     """What the expression says of a state. A value of a class answers as its payload, undecoded bytes by what is
-    known of them. ``known`` as in `tt_debug.values.plain`."""
+    known of them. JMESPath has null for what is not there: of a plain path the answer is MISSING then, and a failure
+    where the path leads into what nobody knows. ``known`` as in `tt_debug.values.plain`."""
     try:
-        return expression._ask(plain(state, known))
+        answer = expression._ask(plain(state, known))
+        return answer if answer is not None or expression.path is None else _null(expression.path, state)
     except expression._errors as error:
         return Failed(str(error).replace("\n", " "))
     except (TypeError, AttributeError, RecursionError) as error:
@@ -126,6 +142,24 @@ def evaluate(expression: Expression, state: Mapping[str, Value], known: Payloads
         return Failed(f"{type(error).__name__}: {error}")
 
 
+def _null(path: Path, state: Mapping[str, Value]) -> Value | Failed:
+    """What jmespath's null stands for at the end of a path: a null, nothing, or something unknown."""
+    value: Value = state
+    for depth, step in enumerate(path):
+        value = unwrap(value)
+        if isinstance(value, Opaque | Partial):
+            how = "not decoded" if isinstance(value, Opaque) else "known in part only"
+            return Failed(f"{format_path(path[:depth])} is {how}")
+        if isinstance(value, Mapping):
+            is_there = isinstance(step, str) and has_key(value, step)
+        else:
+            is_there = isinstance(value, list | tuple) and isinstance(step, int) and -len(value) <= step < len(value)
+        if not is_there:
+            return MISSING
+        value = value[step]
+    return None
+
+
 def holds(answer: Value | Failed) -> bool:
-    """Whether an answer counts as true: as in JMESPath, not null, false, or empty. A failed one does not."""
+    """Whether an answer counts as true: as in JMESPath, not null, missing, false, or empty. A failed one does not."""
     return not isinstance(answer, Failed) and (answer == 0 if type(answer) in (int, float) else bool(answer))

@@ -128,6 +128,8 @@ def _atom(value: Value) -> str:
         return f'"{quoted}{"…" if len(cut) < len(value) else ""}"'
     if isinstance(value, Hidden):
         return SHOWN
+    if value is MISSING:
+        return "missing"
     if isinstance(value, Blob):
         return f"<bytes {human_size(value.size)} sha256 {value.digest[:8]}>"
     if isinstance(value, Opaque):

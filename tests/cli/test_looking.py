@@ -207,8 +207,11 @@ def test_looking_can_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_watches_are_columns_and_say_what_could_not_be_asked(look: Looked) -> None:
-    rows = look("log", "trip", "--json", "--watch", "length(`1`)", "--watch", "plan.api_key").data
+    rows = look("log", "trip", "--json", "--watch", "length(`1`)", "--watch", "plan.api_key", "--watch", "nosuch").data
     assert all("invalid type" in row["watched"]["length(`1`)"]["problem"] for row in rows)
-    assert all(row["watched"]["plan.api_key"] in ({"value": None}, {"value": {"$redacted": "text"}}) for row in rows)
+    assert all(row["watched"]["plan.api_key"] in ({"missing": True}, {"value": {"$redacted": "text"}}) for row in rows)
+    assert all(row["watched"]["nosuch"] == {"missing": True} for row in rows)
+    assert "missing" in look("log", "trip", "--watch", "nosuch").out
+    assert look("find", "trip", "nosuch", "--changes", "--json").data[0]["missing"] is True
     assert look("log", "trip", "--watch", "a =").code == 2
     assert look("log", "trip", "--graph", "--watch", "a").code == 2

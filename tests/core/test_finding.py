@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stores.errors import Corrupt
-from stores.model import Value
+from stores.model import MISSING, Value
 from tt_debug.finding import Finder, NotMonotone, State, Unsure
 from tt_debug.query import compile_expr
 
@@ -47,7 +47,12 @@ def test_a_state_that_cannot_answer_is_counted_and_is_no_no() -> None:
 
 def test_changes_are_those_of_the_answer() -> None:
     states = told([{"n": 1}, {"n": 1, "m": 2}, None, {"n": 1}, {"n": 1.0}, {}])
-    assert list(finder("n").changes(states)) == [(0, 1), (4, 1.0), (5, None)]
+    assert list(finder("n").changes(states)) == [(0, 1), (4, 1.0), (5, MISSING)]
+
+
+def test_a_null_and_nothing_are_two_answers() -> None:
+    states = told([{}, {"n": None}, {"n": 1}, {}])
+    assert list(finder("n").changes(states)) == [(0, MISSING), (1, None), (2, 1), (3, MISSING)]
 
 
 @given(st.integers(1, 300), st.integers(0, 299))

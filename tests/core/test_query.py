@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stores.model import Opaque, Tagged, Value
+from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.errors import UsageError
 from tt_debug.query import Failed, compile_expr, equality_of, evaluate, holds
 
@@ -17,6 +17,8 @@ STATE: dict[str, Value] = {
     "blob": Opaque("pickle", b"123"),
     "n": 3,
     "odd.key": True,
+    "nothing": None,
+    "log": Partial(MISSING, ("a",)),
 }
 
 
@@ -29,7 +31,12 @@ STATE: dict[str, Value] = {
         ("messages[-1].content", "HTTP 502"),
         ("messages[?type=='tool' && contains(content, '502')] | length(@)", 1),
         ('"odd.key"', True),
-        ("nothing.there", None),
+        ("nothing.there", MISSING),
+        ("plan.nosuch", MISSING),
+        ("messages[7].content", MISSING),
+        ("n.part", MISSING),
+        ("nothing", None),
+        ("nothing || nosuch", None),
         ('blob."$opaque"', "pickle"),
         ("n > `2`", True),
     ],
@@ -48,6 +55,13 @@ def test_what_does_not_fit_is_an_answer(text: str) -> None:
     assert "\n" not in answer.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"), [("blob.part", "blob is not decoded"), ("log[0]", "log is known in part only")]
+)
+def test_a_path_into_what_nobody_knows_has_no_answer(text: str, reason: str) -> None:
+    assert evaluate(compile_expr(text), STATE) == Failed(reason)
+
+
 @pytest.mark.parametrize("text", ["", "a ==", "plan.status = 'x'", "[", "a..b", "a b", "foo(", "'open"])
 def test_what_is_no_expression_is_refused_with_the_way_to_write_it(text: str) -> None:
     with pytest.raises(UsageError, match="is not a JMESPath expression") as caught:
@@ -56,7 +70,7 @@ def test_what_is_no_expression_is_refused_with_the_way_to_write_it(text: str) ->
 
 
 TRUE: list[Value] = [True, "x", 0, 0.0, [1], {"a": None}]
-FALSE: list[Value] = [False, None, "", [], {}, Failed("no")]
+FALSE: list[Value] = [False, None, MISSING, "", [], {}, Failed("no")]
 
 
 @pytest.mark.parametrize(("answer", "wanted"), [*((a, True) for a in TRUE), *((a, False) for a in FALSE)])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stores.errors import Corrupt
-from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.model import MISSING, Header, NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import Opened, thread_screen
@@ -129,6 +129,7 @@ def test_a_row_fits_and_what_is_unknown_is_not_shown_as_null() -> None:
     assert "9 → 16 here" in text_of(watch_line(row, 80, UNICODE))
     (far,) = watch_rows(["n"], known, refs, refs[35], refs[34])
     assert text_of(watch_line(far, 80, UNICODE)).split() == ["n", "…"]
+    assert text_of(point(MISSING, "api_key", Redaction(), UNICODE).line) == "missing"
     failed = WatchRow("n", point(Failed("no \x1b such"), "n", NOTHING, UNICODE))
     assert "no ␛ such" in text_of(watch_line(failed, 80, UNICODE))
     for width in range(12, 100, 7):

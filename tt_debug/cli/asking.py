@@ -191,8 +191,8 @@ def _tell_hits(output: Output, hits: Iterator[Hit], form: Form, secret: bool) ->
 def hit_record(hit: Hit, form: Form, secret: bool) -> dict[str, Value]:
     """What `find --json` prints of a hit; ``secret``: what was asked is."""
     pen = Pen(form)
-    value = pen.json(hit.value, secret=secret)
-    return pen.mark({**_address(hit.ref, hit.step), "nodes": list(hit.nodes), "value": value})
+    value = {"missing": True} if hit.value is MISSING else {"value": pen.json(hit.value, secret=secret)}
+    return pen.mark({**_address(hit.ref, hit.step), "nodes": list(hit.nodes), **value})
 
 
 def _tell_rest(finding: Finding, found: int, limit: int | None) -> None:

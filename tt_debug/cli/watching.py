@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stores.model import Header, Ref, Value
+from stores.model import MISSING, Header, Ref, Value
 from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.query import Failed, compile_expr
 from tt_debug.redaction import SHOWN, Hidden, Redaction
@@ -34,15 +34,16 @@ class Watched:
         return tuple(_cell(self.values[ref][text], text, self.form.hiding) for text in self.expressions)
 
     def record(self, ref: Ref) -> Record:
-        """An object an expression: its value, or its problem."""
+        """An object an expression: its value, that it is missing, or its problem."""
         pen = Pen(self.form)
         found: Record = {}
         for text in self.expressions:
             answer = self.values[ref][text]
             secret = self.form.hiding.asks(text)
-            found[text] = (
-                {"problem": answer.reason} if isinstance(answer, Failed) else {"value": pen.json(answer, secret=secret)}
-            )
+            if isinstance(answer, Failed):
+                found[text] = {"problem": answer.reason}
+            else:
+                found[text] = {"missing": True} if answer is MISSING else {"value": pen.json(answer, secret=secret)}
         return pen.mark({"watched": found})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stores.errors import Busy, StoreError
-from stores.model import Ref, Value
+from stores.model import MISSING, Ref, Value
 from tt_debug.equality import strict_equal
 from tt_debug.query import Failed, compile_expr, evaluate
 from tt_debug.session.journal import Journal
@@ -51,6 +51,7 @@ def changed_before(
 ) -> Ref | None:
     """The nearest checkpoint before the end of ``line`` (oldest first) at which one of them became another, or None.
     One that cannot answer is no change. Raises `tt_debug.session.questions.Stopped`."""
+    nothing = {text: None if compile_expr(text).path is None else MISSING for text in expressions}
     newer: tuple[Ref, Mapping[str, Value | Failed]] | None = None
     backwards = line[-2::-1] if len(line) > 1 else ()
     for done, (ref, here) in enumerate(zip(backwards, along(session, backwards, expressions), strict=True)):
@@ -58,7 +59,7 @@ def changed_before(
         if newer is not None and _differ(newer[1], here):
             return newer[0]
         newer = ref, here
-    return newer[0] if newer is not None and _differ(newer[1], dict.fromkeys(expressions)) else None
+    return newer[0] if newer is not None and _differ(newer[1], nothing) else None
 
 
 def changed_after(

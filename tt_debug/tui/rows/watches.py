@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from stores.model import Ref, Value
+from stores.model import MISSING, Ref, Value
 from tt_debug.conversation import plain
 from tt_debug.query import Failed
 from tt_debug.redaction import Redaction
@@ -33,11 +33,12 @@ BARS: Final = 24
 class Point:
     """What one checkpoint answers: as it is shown, as a number where it is one, and told apart from other values.
 
-    An answer that could not be had has no ``digest``."""
+    An answer that could not be had has no ``digest``; ``empty``: null, or nothing there."""
 
     line: Line
     number: float | None
     digest: bytes | None
+    empty: bool = False
 
 
 def point(answer: Value | Failed, expression: str, hiding: Redaction, glyphs: Glyphs) -> Point:
@@ -48,7 +49,9 @@ def point(answer: Value | Failed, expression: str, hiding: Redaction, glyphs: Gl
     line = cut(value_line(hiding.hide(answer, secret=secret), glyphs), HERE, glyphs.ellipsis)
     numeric = isinstance(answer, int | float) and not isinstance(answer, bool) and not secret
     digest = hashlib.blake2b(repr(plain(answer)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return Point(line, float(answer) if numeric and abs(answer) < 1e300 else None, digest)
+    return Point(
+        line, float(answer) if numeric and abs(answer) < 1e300 else None, digest, answer is None or answer is MISSING
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def _over_the_line(points: Sequence[Point], width: int, glyphs: Glyphs) -> Line:
     if not points:
         return ()
     numbers = [each.number for each in points if each.number is not None]
-    if numbers and len(numbers) == sum(each.digest is not None and each.line[0].text != "null" for each in points):
+    if numbers and len(numbers) == sum(each.digest is not None and not each.empty for each in points):
         return (Piece(bars(numbers, min(width, BARS), glyphs), "primary"),)
     return _chain(points, width, glyphs)
 
