@@ -156,12 +156,15 @@ def meet(entries: Sequence[Effect], call: EffectCall, on_conflict: str | None) -
     """The entry for ``call`` among those of its slot, oldest first.
 
     The same request meets the newest entry of it. Another request than what was done takes a further key where the
-    call may be repeated; else it is decided by ``on_conflict``, and left to a human where that is None.
+    call may be repeated; else it is decided by ``on_conflict``, and left to a human where that is None. What was left
+    to a human by another run is decided by the first one that says how.
     """
     same = [entry for entry in entries if entry.request_hash == call.request_hash]
-    if same:
+    undecided = bool(same) and on_conflict is not None and same[-1].status == EffectStatus.CONFLICT
+    if same and not undecided:
         return Met(same[-1])
-    key = call.slot.key if not entries else f"{call.slot.key}~f{len(entries)}"
+    fresh = call.slot.key if not entries else f"{call.slot.key}~f{len(entries)}"
+    key = same[-1].key if undecided else fresh
     if call.has_value:
         return Met(None, key, EffectStatus.DONE, call.value)
     if call.kind == EffectClass.REPEATABLE or all(_surely_undone(entry) for entry in entries):

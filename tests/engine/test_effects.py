@@ -283,6 +283,28 @@ def test_an_edited_fork_meets_a_conflict_that_is_decided_once(
     assert on.state("t")["sent"] == {"no": 1, "to": "anna"}
 
 
+@pytest.mark.parametrize(
+    ("decision", "sent", "calls"),
+    [("new", {"no": 2, "to": "otto"}, 2), ("reuse", {"no": 1, "to": "anna"}, 1), ("skip", None, 1)],
+)
+def test_a_fork_that_says_how_does_not_wait_for_its_siblings_question(
+    tmp_path: Path, decision: str, sent: Any, calls: int
+) -> None:
+    on = flow(tmp_path, "sends")
+    first = on.start({"to": "anna", "cls": "at_most_once"}).base
+    on.go()
+    assert first is not None
+    again(on, first, "asks", EDIT)
+    assert on.go("run-asks").status == "held"
+    again(on, first, "says", EDIT)
+    assert on.go("run-says", on_conflict=decision).status == "done"
+    (asked,) = on.store.approvals("asks")
+    on.store.answer(asked.id, {"as": "new"}, "anna")
+    assert on.go("run-asks").status == "done"
+    assert [on.state(thread)["sent"] for thread in ("says", "asks")] == [sent, sent]
+    assert len(nodes.asked) == calls
+
+
 def test_a_model_call_is_repeated_only_for_another_prompt(tmp_path: Path) -> None:
     ask = {"id": "a", "type": "llm_call", "provider": f"{HERE}:model", "prompt": "hi {to}", "next": None}
     on = bench(tmp_path, [ask])
