@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from stores.model import Change, Ref
 from stores.supervision import Breakpoint
+from tests.cli.samples import sample_session
 from tests.tui.conftest import wait_for
 from tests.tui.scenes import SCENES, SMALL, WIDE, Stage, scene
 from tests.tui.thread_fakes import START
@@ -17,6 +18,7 @@ from tt_debug.session.undoing import UndoPlan
 from tt_debug.tui.dialogs.breakpoint import BreakpointDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.screens.answers import AnswersScreen
+from tt_debug.tui.screens.comparing import CompareScreen
 from tt_debug.tui.undoing import UndoPlanned
 
 __all__ = ["SCENES", "Stage"]
@@ -74,6 +76,19 @@ async def blamed(stage: Stage) -> None:
     screen.views.state.go_to(("plan",))
     await stage.press("W")
     await ended(stage)
+
+
+@scene("compare", SMALL, WIDE, made=sample_session)
+async def compared(stage: Stage) -> None:
+    """Where two lines part, and why."""
+    stage.app.push_screen(CompareScreen(stage.app.stores[0], *map(stage.session.resolve, ("trip", "trip-eu"))))
+    await stage.rest()
+
+
+@scene("metrics", SMALL, WIDE, made=sample_session)
+async def measured(stage: Stage) -> None:
+    """Where time and bytes go, and what could be freed."""
+    await stage.press("M")
 
 
 @scene("turns", SMALL)

@@ -102,8 +102,8 @@ class Scene:
         """The app over the scene's session."""
         session = self.made(folder)
         if isinstance(session, Session):
-            path = Path(str(session.info.path))
-            return TtDebugApp([OpenStore(str(path), path.name, session)], ascii_only=False)
+            url = session.info.path or session.info.url
+            return TtDebugApp([OpenStore(url, Path(url).name, session)], ascii_only=False)
         return app_over(session, **{"ascii_only": False, **self.options})
 
 

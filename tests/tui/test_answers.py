@@ -11,8 +11,13 @@ from stores.model import Checkpoint, NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.tui.conftest import screen_lines, screen_text, settled, wait_for
 from tests.tui.thread_app import thread_screen
+from tt_debug.blame import Stop
+from tt_debug.redaction import Redaction
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
+from tt_debug.tui.glyphs import UNICODE
+from tt_debug.tui.rows.answers import answer_line
+from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -32,6 +37,22 @@ async def test_who_wrote_the_value_under_the_cursor_and_back_to_where_it_was() -
         await it.until(lambda: it.app.screen is it.screen)
         await it.rest()
         assert it.screen.selected is not None
+
+
+def told(old: Value, new: Value) -> str:
+    """What is said of a write."""
+    stop = Stop(Ref("t", "", "3"), 3, "loop", "change", ("plan",), old, new, ("book",))
+    return text_of(answer_line(stop, Redaction(), UNICODE, named=False))
+
+
+def test_of_an_object_what_changed_within_is_told() -> None:
+    old: dict[str, Value] = {"title": "x", "days": {"first": 1, "last": 4}, "key": "sk-1"}
+    assert told(old, {**old, "days": {"first": 1, "last": 5}}).endswith("~ days.last  4 → 5")
+    assert told(old, {**old, "days": {"first": 2, "last": 5}}).endswith("~ days.first  1 → 2  and 1 more")
+    assert told(old, {**old, "hotel": None}).endswith("+ hotel  null")
+    assert told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2", "days": 4}).endswith("→ 4  object → int")
+    assert "sk-2" not in told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2"})
+    assert told([1], [1, 2]).endswith("[1] → [1, 2]")
 
 
 async def test_to_the_change_before_and_after_of_a_value() -> None:

@@ -98,6 +98,8 @@ async def test_the_request_is_a_table_and_its_secret_is_hidden(session: FakeSess
         assert 'city       "Kyoto"' in text
         assert "●●●● hidden" in text
         assert "sk-very-secret" not in text
+        assert '  decision  "approve"' in text
+        assert "  note      string" in text
         assert "Nothing runs until the thread is resumed." in " ".join(text.split())
 
 

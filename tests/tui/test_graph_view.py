@@ -86,6 +86,18 @@ def test_a_fork_of_copies_alone_stands_as_a_fork_that_was_not_run_yet() -> None:
     assert rows[4].startswith("○      2 x  not run yet")
 
 
+def test_the_word_at_the_head_moves_nothing_where_the_badge_is_empty() -> None:
+    main = chain("main", count=3)
+    main[2] = replace(main[2], nodes=("write_summary",))
+    view = ThreadView("main", main[-1].ref, [main], copies=False)
+    items = graph_items(view.rows(frozenset(), view.head))
+    columns = columns_for(52, items, view.headers)
+    facts = GraphFacts(view.headers, view.head, changed={header.ref: "~x" for header in main})
+    rows = [text_of(graph_line(item, columns, facts)) for item in items[:3]]
+    assert "write_summary ‹head ~x" in rows[2]
+    assert len({row.index("~x") for row in rows}) == 1
+
+
 def test_the_time_until_somebody_forked_is_no_steps() -> None:
     view = copied(more=2)
     first, second = (ref for ref in view.headers if ref.thread == "copy")

@@ -238,3 +238,11 @@ async def test_a_time_range_leaves_older_threads_out(home: Path) -> None:
         assert "last hour" in screen_text(app)
         assert "No step has two times" in screen_text(app)
     session.close()
+
+
+def test_why_something_stays_is_wrapped_beside_how_much_does() -> None:
+    room = Room(9, 8, 100, 50, False, {Why.HEAD: (1, 50)})
+    lines = [text_of(line) for line in rows.room_lines(room, "tt-debug gc x", 32)]
+    at = next(number for number, line in enumerate(lines) if "1 stay" in line)
+    assert lines[at + 1].startswith(" " * len("      1 stay  "))
+    assert all(len(line) <= 32 for line in lines)

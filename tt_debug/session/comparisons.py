@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Two lines that are being compared. ``base`` is the newest checkpoint of both, None where there is none; ``steps``
-    is how many rows there are at most."""
+    is how many rows there are at most; ``ends`` are the lines' last checkpoints."""
 
     a: Ref
     b: Ref
     base: Header | None
     comparison: Comparison
     steps: int
+    ends: tuple[Header, Header]
 
     def rows(self, on_progress: OnProgress | None = None) -> Iterator[Row]:
         """The steps behind the base, oldest first; the comparison's cause is there once they part. Raises Stopped."""
@@ -60,7 +61,7 @@ def compare(session: Session, a: Ref, b: Ref) -> Compared:
     left, right = ours[common:], theirs[common:]
     lines = (_line(session, "A", left, base), _line(session, "B", right, base))
     comparison = Comparison(*lines, session.load, Records(session))
-    return Compared(a, b, base, comparison, len(left) + len(right))
+    return Compared(a, b, base, comparison, len(left) + len(right), (ours[-1], theirs[-1]))
 
 
 def _line(session: Session, name: Side, headers: Sequence[Header], base: Header | None) -> Line:

@@ -5,23 +5,28 @@ Pure. What is secret comes in hidden already, or is said to be.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
-from stores.model import MISSING, Path
+from stores.model import MISSING, Change, Path, Value
 from stores.paths import format_path
 from tt_debug.blame import Stop
+from tt_debug.equality import strict_equal
 from tt_debug.finding import Hit
 from tt_debug.redaction import Redaction
 from tt_debug.searching import Found
 from tt_debug.session.turns import HumanTurn
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import Glyphs
+from tt_debug.tui.rows.diff import change_line
 from tt_debug.tui.rows.pieces import Line, Piece, pad
 from tt_debug.tui.rows.values import one_liner, value_line
 
 _SIGNS: Final = {"add": "+", "change": "~", "remove": "-", "unknown": "?"}
 WHO: Final = 16
 """Cells for the node that wrote a checkpoint."""
+KEYS: Final = 200
+"""Keys of two objects that are compared for one row."""
 _INKS: Final = {"add": "added", "change": "changed", "remove": "removed", "unknown": "warning"}
 
 
@@ -57,8 +62,26 @@ def _stop(stop: Stop, hiding: Redaction, glyphs: Glyphs) -> Line:
         for value in (stop.old, stop.new)
     )
     if stop.op == "change":
-        return (*old, Piece(f" {glyphs.arrow} ", "muted"), *new)
+        inside = () if secret else _inside(hiding.hide(stop.old), hiding.hide(stop.new), glyphs)
+        return inside or (*old, Piece(f" {glyphs.arrow} ", "muted"), *new)
     return (Piece("was ", "muted"), *old) if stop.op == "remove" else new
+
+
+def _inside(old: Value, new: Value, glyphs: Glyphs) -> Line:
+    """Of two objects what became another within, for their keys alone would look the same; empty for other values."""
+    path: Path = ()
+    more = 0
+    while isinstance(old, Mapping) and isinstance(new, Mapping) and len(old) + len(new) <= KEYS:
+        keys = [key for key in {**old, **new} if not strict_equal(old.get(key, MISSING), new.get(key, MISSING))]
+        if not keys:
+            break
+        path, more = (*path, keys[0]), more + len(keys) - 1
+        old, new = old.get(keys[0], MISSING), new.get(keys[0], MISSING)
+    if not path:
+        return ()
+    op: Literal["add", "remove", "change"] = "add" if old is MISSING else "remove" if new is MISSING else "change"
+    rest = (Piece(f"  and {more:,} more", "muted"),) if more else ()
+    return (*change_line(Change(op, path, old, new), glyphs), *rest)
 
 
 def _turn(turn: HumanTurn, glyphs: Glyphs) -> Line:

@@ -16,7 +16,7 @@ from stores.model import Header, Ref, Status
 from tt_debug.text import counted, human_age, human_size, safe_text
 from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
-from tt_debug.tui.rows.graph_columns import Columns
+from tt_debug.tui.rows.graph_columns import HEAD, SPARE, Columns
 from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
 from tt_debug.tui.rows.times import delta_text
@@ -119,7 +119,9 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
     if columns.badge:
         known = "F" if _copied(header) else BADGES.get(header.source)
         badge = known or (facts.glyphs.failed if header.status == Status.FAILED else " ")
-        pieces.append(Piece(f" {badge} ", "error" if badge == facts.glyphs.failed else "warning"))
+        taken = min(over, SPARE) if badge == " " else 0
+        over -= taken
+        pieces.append(Piece(f" {badge} "[taken:], "error" if badge == facts.glyphs.failed else "warning"))
     if columns.value:
         unknown: Line = (Piece(facts.glyphs.ellipsis, "muted"),)
         value = cut(facts.values.get(header.ref, unknown), columns.value - 1, facts.glyphs.ellipsis)
@@ -163,8 +165,8 @@ def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     name = name if header.read else facts.glyphs.ellipsis
     ink = "strong" if header.source in BADGES else "plain"
     line: Line = (*_stop(header.nodes, facts), Piece(name, ink))
-    if header.ref == facts.head and cell_len(name) + 6 <= width + max(0, columns.changed - 6):
-        width = max(width, cell_len(name) + 6)
+    if header.ref == facts.head and cell_len(name) + HEAD <= width + max(0, columns.changed - HEAD):
+        width = max(width, cell_len(name) + HEAD)
         line = (*line, Piece(f" {_head_sign(facts)}", "accent"))
     if header.ref.ns:
         line = (Piece(f"{facts.glyphs.subgraph} ", "muted"), *line)

@@ -31,6 +31,10 @@ LEAST: Final = 12
 """cells."""
 SOME: Final = 60
 """Rows at either end whose steps and names tell how wide theirs are."""
+HEAD: Final = 6
+"""Cells of the word at the head and the space before it."""
+SPARE: Final = 2
+"""Cells of an empty badge's column that the word at the head may take; one stays between it and what follows."""
 
 
 def columns_for(
@@ -72,6 +76,8 @@ def _shared(changed: int, delta: int) -> tuple[int, int, int]:
 
 
 def _node_cells(some: Sequence[Header]) -> int:
-    """Room for most nodes' names and the word at the head, from 12 to 20 cells."""
+    """Room for most nodes' names, from 12 to 20 cells; for the last one's with the word at the head, but for what
+    that takes of the badge's column."""
     longest = max((len(node) for header in some for node in header.nodes), default=0)
-    return max(12, min(longest + 1, 20))
+    last = max((len(node) for header in some[-1:] for node in header.nodes), default=0)
+    return max(12, min(max(longest + 1, last + HEAD - SPARE), 20))

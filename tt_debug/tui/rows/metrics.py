@@ -11,7 +11,7 @@ from tt_debug.pruning import Why
 from tt_debug.text import counted
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.measuring import Figures, KeyRow, NodeRow, Room
-from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, wrap
+from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, hanging, pad, wrap
 from tt_debug.tui.rows.watches import bars
 
 SORTS: Final = ("total time", "p95", "errors", "name")
@@ -65,7 +65,7 @@ def key_line(row: KeyRow, largest: int, width: int, glyphs: Glyphs = UNICODE) ->
     """A key, its bytes in all checkpoints, and how they came about."""
     again = row.repeated / row.total if row.total else 0.0
     if row.rewritten:
-        words = f"rewritten every step ({human_size(row.total)} of history)"
+        words = "rewritten every step"
     elif row.growth is not None and abs(row.growth) >= 1:
         words = f"{'grows' if row.growth > 0 else 'shrinks'} {_signed(row.growth)} a step"
     else:
@@ -75,7 +75,7 @@ def key_line(row: KeyRow, largest: int, width: int, glyphs: Glyphs = UNICODE) ->
             *pad((Piece(safe_text(row.key), "key"),), _name(width), glyphs.ellipsis),
             Piece(f" {human_size(row.total):>6}  ", "number"),
             *_bar(row.total / largest if largest else 0.0, width, glyphs),
-            Piece(f" {again:>4.0%} again" if again >= 0.005 else " " * 11, "muted"),
+            Piece(f" {again:>4.0%} repeated" if again >= 0.005 else " " * 14, "muted"),
             Piece(f"  {words}", "muted"),
         ),
         width,
@@ -93,7 +93,7 @@ def room_lines(room: Room | None, command: str, width: int) -> list[Line]:
     for why in Why:
         if why in room.reasons:
             count, _ = room.reasons[why]
-            lines += wrap((Piece(f"{count:>7,} stay  ", "muted"), Piece(why.words)), width)
+            lines += hanging((Piece(f"{count:>7,} stay  ", "muted"),), (Piece(why.words),), width)
     return [*lines, *wrap((Piece(safe_text(command), "muted"),), width)]
 
 

@@ -113,6 +113,15 @@ def wrap(line: Iterable[Piece], width: int) -> list[Line]:
     return [_joined(row) for row in lines]
 
 
+def hanging(lead: Line, line: Iterable[Piece], width: int) -> list[Line]:
+    """``lead`` once, the line wrapped beside it; where less than 16 cells are left beside it, below it too."""
+    used = cells(lead)
+    if width - used < 16:
+        return wrap((*lead, *line), width)
+    first, *rest = wrap(line, width - used)
+    return [(*lead, *first), *((Piece(" " * used), *more) for more in rest)]
+
+
 def _words(text: str) -> Iterable[str]:
     """The words of a text, each with the spaces that follow it."""
     start = 0

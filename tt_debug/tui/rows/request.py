@@ -12,7 +12,7 @@ from tt_debug.redaction import Hidden
 from tt_debug.session.answers import choices
 from tt_debug.text import safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
+from tt_debug.tui.rows.pieces import Line, Piece, cells, hanging, wrap
 from tt_debug.tui.rows.values import value_line
 
 ROWS: Final = 200
@@ -34,7 +34,7 @@ def request_lines(question: Approval, store: str, width: int, glyphs: Glyphs = U
         (),
     ]
     lines += _prompt(plain(question.prompt), width, glyphs)
-    lines += [(), *_form(question)]
+    lines += [(), *_form(question, width)]
     lines += wrap((Piece(outcome(question), "muted"),), width)
     return lines
 
@@ -83,10 +83,7 @@ def _prompt(prompt: Value, width: int, glyphs: Glyphs) -> list[Line]:
 def _fact(name: str, shown: Line, name_cells: int, width: int) -> list[Line]:
     """The name once, the value wrapped beside it."""
     label = name + " " * max(name_cells - cells((Piece(name),)), 0) + "  "
-    room = max(width - cells((Piece(label),)), 16)
-    first, *rest = wrap(shown, room) or [()]
-    blank = Piece(" " * cells((Piece(label),)))
-    return [(Piece(label, "key"), *first), *((blank, *line) for line in rest)]
+    return hanging((Piece(label, "key"),), shown, width)
 
 
 def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, Value]]:
@@ -104,11 +101,15 @@ def _leaves(path: tuple[str, ...], value: Value, depth: int) -> list[tuple[str, 
     return [(name, value)]
 
 
-def _form(question: Approval) -> list[Line]:
+def _form(question: Approval, width: int) -> list[Line]:
     """The answer's keys and what may stand there."""
     fields = choices(question.schema)
     if not fields:
         return []
     lines: list[Line] = [(Piece("The answer", "secondary"), Piece("  from its schema", "muted"))]
-    lines += [(Piece(f"  {safe_text(name)}  ", "key"), Piece(safe_text(kind))) for name, kind in fields]
+    names = [(Piece(f"  {safe_text(name)}", "key"),) for name, _ in fields]
+    widest = min(max(map(cells, names)), max(width // 3, 8))
+    for name, (_, kind) in zip(names, fields, strict=True):
+        lead = (*name, Piece(" " * max(widest - cells(name), 0) + "  "))
+        lines += hanging(lead, (Piece(safe_text(kind)),), width)
     return [*lines, ()]

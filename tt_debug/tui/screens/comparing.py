@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
-from stores.model import Diff, Ref
+from stores.model import Diff, Header, Ref
 from tt_debug.divergence import Cause, Row
 from tt_debug.session.comparisons import compare, hidden_step
 from tt_debug.session.questions import Stopped
@@ -38,13 +39,22 @@ if TYPE_CHECKING:
 
 
 class RowsRead(Message):
-    """The rows so far; ``common`` says what both lines have in common, ``cause`` why they part, if they do yet."""
+    """The rows so far. ``names`` are the ends', ``common`` says what both lines have in common, ``cause`` why they
+    part, if they do yet."""
 
     def __init__(
-        self, watch: Watch, rows: tuple[Row, ...], common: str, cause: Cause | None, *, ended: bool = False
+        self,
+        watch: Watch,
+        names: tuple[str, str],
+        rows: tuple[Row, ...],
+        common: str,
+        cause: Cause | None,
+        *,
+        ended: bool = False,
     ) -> None:
         super().__init__()
         self.watch = watch
+        self.names = names
         self.rows = rows
         self.common = common
         self.cause = cause
@@ -81,6 +91,7 @@ class CompareScreen(OneStore):
         self._rows: tuple[Row, ...] = ()
         self._cause: Cause | None = None
         self._step: Step | None = None
+        self._names = (safe_text(a.thread), safe_text(b.thread))
         self._common = ""
         self._ended = False
         self._problem = ""
@@ -121,6 +132,7 @@ class CompareScreen(OneStore):
         if event.watch is self._watch:
             found_now = self._cause is None and event.cause is not None
             self._rows, self._cause, self._common, self._ended = event.rows, event.cause, event.common, event.ended
+            self._names = event.names
             self._show(to_parting=found_now)
 
     def show_failure(self, event: Failed) -> None:
@@ -142,7 +154,7 @@ class CompareScreen(OneStore):
         panel.empty = self._problem or ("Both end at the same checkpoint." if self._ended else "reading…")
         panel.show([row_line(row, panel.text_width, glyphs) for row in self._rows], self._rows)
         panel.cursor = cursor
-        panel.border_title = f"1 A {_named(self._a)}  {glyphs.dot}  B {_named(self._b)}"
+        panel.border_title = Content("1 A {}  {dot}  B {}".format(*self._names, dot=glyphs.dot))
         state = self._common if self._ended else glyphs.words("reading…")
         self.show_title(Title((self.store.label, "compare"), state, read_only=self.tt.read_only))
         self._show_step()
@@ -233,18 +245,22 @@ class CompareScreen(OneStore):
         return shlex.join(["tt-debug", "compare", self.store.url, *refs])
 
 
-def _named(ref: Ref) -> str:
-    return f"{safe_text(ref.thread)}@{ref.id[:13]}"
+def _names_of(ends: tuple[Header, Header]) -> tuple[str, str]:
+    """The ends by their threads and steps, and where that is one name for two, with their ids."""
+    a, b = (f"{safe_text(end.ref.thread)}@{'?' if end.step is None else end.step}" for end in ends)
+    if a != b or ends[0].ref == ends[1].ref:
+        return a, b
+    return f"{a} {safe_text(ends[0].ref.id)}", f"{b} {safe_text(ends[1].ref.id)}"
 
 
 def _read(session: Session, a: Ref, b: Ref, watch: Watch, tell: Callable[[RowsRead], None]) -> RowsRead:
     """The comparison to its end, or until ``watch`` is stopped; ``tell`` is given what there is from time to time."""
     found, rows = compare(session, a, b), list[Row]()
-    base = found.base
+    base, names = found.base, _names_of(found.ends)
     common = "nothing in common" if base is None else f"in common up to {step_text(base).strip()}"
 
     def told(*, ended: bool = False) -> RowsRead:
-        return RowsRead(watch, tuple(rows), common, found.comparison.cause, ended=ended)
+        return RowsRead(watch, names, tuple(rows), common, found.comparison.cause, ended=ended)
 
     with suppress(Stopped):
         for row in found.rows(lambda done, of: watch.goes_on(done, lambda: None, lambda _: tell(told()))):

@@ -199,7 +199,7 @@ class MetricsScreen(OneStore):
         panel.border_title = "2 State size by key"
         again = figures.repeated / figures.total if figures.total else 0.0
         unread = f"{counted(figures.unread, 'checkpoint')} unread  " if figures.unread else ""
-        size = f"{human_size(figures.total)}, {again:.0%} of it again and again" if figures.total else ""
+        size = f"{human_size(figures.total)}, {again:.0%} of it repeated" if figures.total else ""
         panel.border_subtitle = f"{unread}{size}"
 
     def _nothing(self, words: str) -> str:
