@@ -20,7 +20,7 @@ from tests.engine.flows import Bench, bench, python
 from tests.engine.holders import holder
 from tt_debug.engine.ownership import lock_path
 from tt_debug.engine.recovery import ALERT_AFTER, HOLD_AFTER
-from tt_debug.errors import UsageError
+from tt_debug.errors import UsageError, WaitingForAnswer
 from tt_debug.session.operating import Operations, needs_attention
 from tt_debug.session.plans import RunRequest
 from tt_debug.session.session import Session
@@ -176,6 +176,9 @@ def test_a_run_that_dies_again_and_again_is_told_of_and_then_held(on: Bench, ope
     (asked,) = operations.inbox()
     assert (waits.action, waits.case) == ("wait", asked.id)
     assert operations.act(waits, ignore) is None
+    with closing(Session.open(str(on.folder / "store.sqlite"))) as session, pytest.raises(WaitingForAnswer) as refused:
+        session.plan(RunRequest("resume", ref=session.resolve("t")))
+    assert refused.value.hint.endswith(f"{asked.id} --as retry|cancel|dismiss")
     with pytest.raises(UsageError, match="cannot be decided as skip"):
         operations.decide(asked.id, "skip", "Ada")
     decided = operations.decide(asked.id, "retry", "Ada")

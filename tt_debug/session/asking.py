@@ -15,7 +15,7 @@ from stores.protocol import RunStore, Store
 from stores.runs import Approval
 from tt_debug.engine.effects import VERDICTS
 from tt_debug.errors import UsageError, WaitingForAnswer
-from tt_debug.session.answers import problem
+from tt_debug.session.answers import decisions, problem
 from tt_debug.session.journal import Asked, Journal
 from tt_debug.session.listing import every_header, every_thread
 from tt_debug.session.run_records import elsewhere
@@ -49,10 +49,10 @@ def held(store: Store, thread: str | None = None) -> tuple[Approval, ...]:
 
 
 def waiting(question: Approval) -> WaitingForAnswer:
-    """The error of a thread that cannot go on without an answer."""
-    decides = question.kind in VERDICTS
-    what = "is held until somebody decides about" if decides else f"waits for an answer to {question.node}:"
-    how = f"resolve STORE {question.id} --as {'|'.join(VERDICTS[question.kind])}" if decides else ""
+    """The error of a thread that cannot go on without an answer, or until its run's case is decided."""
+    verdicts = VERDICTS.get(question.kind) or decisions(question)
+    what = "is held until somebody decides about" if verdicts else f"waits for an answer to {question.node}:"
+    how = f"resolve STORE {question.id} --as {'|'.join(verdicts)}" if verdicts else ""
     return WaitingForAnswer(
         f"{question.thread!r} {what} {question.prompt}",
         question.id,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stores.errors import Conflict
 from stores.ids import new_id
-from stores.model import Header, NewCheckpoint, Ref, Value
+from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.protocol import RunStore, Store
 from stores.reopening import Reopened
 from stores.runs import Definition, Run, RunStatus
@@ -147,6 +147,10 @@ def _resumed(store: RunStore, view: ThreadView, request: RunRequest, workflow: W
             raise Conflict(
                 f"{ref.thread!r} is being run by process {run.owner_pid}", hint="wait for it, pause or cancel it"
             )
+        if run.shown == Status.HELD:
+            for case in store.cases(ref.thread):
+                if (case.run_id, case.kind) == (run.run_id, run.hold_reason):
+                    raise asking.waiting(case)
     header = heads.resumable(store, view, ref)
     state = store.load(ref).state
     question = next(iter(store.approvals(ref.thread)), None)
