@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from stores.effects import EffectCall, EffectClass, Slot
 from stores.errors import Conflict, LeaseLost, NotFound, ReadOnly
 from stores.runs import Run, RunStatus, StepRecord
 from stores.supervision import Case, Takeover
@@ -158,6 +159,15 @@ def test_one_runs_error_does_not_stop_the_sweep(
         ("u", ""),
     ]
     assert on.store.run("run-u").status == RunStatus.COMPLETED
+
+
+def test_only_calls_that_may_have_been_made_are_told_of(on: Bench, operations: Operations) -> None:
+    run = crash(on)
+    for seq, kind in enumerate((EffectClass.AT_MOST_ONCE, EffectClass.TRANSACTIONAL, EffectClass.REPEATABLE)):
+        slot = Slot("flow", "a", "t", 1, kind, 1)
+        on.store.begin_effect(run.run_id, run.token, EffectCall(slot, kind, None, "0", 0, 1, seq))
+    (plan,) = operations.plans()
+    assert plan.calls == ("at_most_once: not called again: you are asked", "repeatable: called again")
 
 
 def test_a_run_that_dies_again_and_again_is_told_of_and_then_held(on: Bench, operations: Operations) -> None:

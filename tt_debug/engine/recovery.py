@@ -34,6 +34,7 @@ _AT_RISK: Final = {
     EffectClass.PROBE: "the other side is asked first",
     EffectClass.AT_MOST_ONCE: "not called again: you are asked",
 }
+"""What becomes of a call whose end is unknown. A statement of the step's own transaction is none: it was not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,8 @@ def _then(store: RunStore, run: Run, found: Standing) -> str:
 def _calls(store: RunStore, run: Run, found: Standing) -> Iterator[str]:
     for use in store.effects(run_id=run.run_id):
         effect = use.effect
-        if use.ordinal == found.ordinal and effect.status == EffectStatus.INTENT:
-            yield f"{effect.slot.name}: {_AT_RISK.get(effect.kind, 'you are asked')}"
+        if use.ordinal == found.ordinal and effect.status == EffectStatus.INTENT and effect.kind in _AT_RISK:
+            yield f"{effect.slot.name}: {_AT_RISK[effect.kind]}"
 
 
 def _held(store: RunStore, run: Run) -> RecoveryPlan:
