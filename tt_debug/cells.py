@@ -34,6 +34,16 @@ def safe_text(text: str, *, newlines: bool = False) -> str:
     return _UNSAFE.sub(_picture, text)
 
 
+def signs(text: str) -> str:
+    """As `safe_text`, with exactly one character for each: where a cursor counts them."""
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_sign, text)
+
+
+def _sign(match: re.Match[str]) -> str:
+    picture = _picture(match)
+    return "\ufffd" if picture[0] == "\\" else picture[0]
+
+
 def _picture(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code == 0x09:

@@ -20,6 +20,7 @@ from tt_debug.cells import human_age as human_age
 from tt_debug.cells import human_duration as human_duration
 from tt_debug.cells import human_size as human_size
 from tt_debug.cells import safe_text as safe_text
+from tt_debug.cells import signs as signs
 from tt_debug.redaction import SHOWN, Hidden
 
 LONGEST: Final = 200

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from stores.model import Interrupt, Opaque, Partial, Status, Tagged, Task, Value, Write
+import pytest
+from textual.widgets import Input
+
+from stores.model import Interrupt, Opaque, Partial, Ref, Status, Tagged, Task, Value, Write
+from stores.runs import Approval
+from stores.supervision import Breakpoint
 from tests.tui.conftest import screen_text, unsafe_characters, wait_for
-from tests.tui.fakes import HOSTILE
+from tests.tui.fakes import HOSTILE, START
 from tests.tui.thread_app import Opened, thread_screen
 from tests.tui.thread_fakes import TripSession, message
+from tt_debug.session.journal import Mark
+from tt_debug.tui.dialogs.answer import AnswerDialog
+from tt_debug.tui.dialogs.base import Dialog
+from tt_debug.tui.dialogs.bookmark import BookmarkDialog
+from tt_debug.tui.dialogs.breakpoint import BreakpointDialog
 from tt_debug.tui.dialogs.edit import EditDialog
 from tt_debug.tui.widgets.live_view import LiveView
 
@@ -92,6 +102,24 @@ async def test_the_form_and_the_question_too() -> None:
         await wait_for(it.pilot, lambda: isinstance(it.app.screen, EditDialog) and it.app.screen.is_mounted)
         await wait_for(it.pilot, lambda: not it.app.loader.busy)
         assert harmless(it)
+
+
+async def test_what_stands_in_a_field_to_type_in_too_and_stays_as_it_is() -> None:
+    schema: dict[str, Value] = {"type": "object", "required": [HOSTILE], "properties": {HOSTILE: {"default": HOSTILE}}}
+    dialogs: list[Dialog[Any]] = [
+        BreakpointDialog(Breakpoint("b1", "effect", HOSTILE, HOSTILE, HOSTILE), HOSTILE, lambda condition: condition),
+        BookmarkDialog(HOSTILE, Mark(Ref("t", "", "1"), HOSTILE, HOSTILE, START), ()),
+        AnswerDialog(Approval("1", "t", "", "1", "n", HOSTILE, schema), "reply"),
+    ]
+    async with thread_screen("cheap", size=(120, 40)) as it:
+        for dialog in dialogs:
+            it.app.push_screen(dialog)
+            await wait_for(it.pilot, lambda dialog=dialog: it.app.screen is dialog and dialog.is_mounted)
+            await it.pilot.pause()
+            assert harmless(it), type(dialog)
+            for field in dialog.query(Input):
+                assert field.value in (HOSTILE, "")
+            await it.press("escape")
 
 
 async def test_what_a_run_prints_too() -> None:

@@ -117,6 +117,11 @@ def _indented(value: JSON) -> str:
         text = json.dumps(value, indent=2, ensure_ascii=False)
     except RecursionError as error:
         raise UsageError("this value is nested too deeply for a form", hint="edit a value inside it") from error
+    return escaped_json(text)
+
+
+def escaped_json(text: str) -> str:
+    """The same JSON with an escape for each character that would act on a terminal or deceive a reader."""
     return _NOT_ASCII.sub(_escaped, text)
 
 

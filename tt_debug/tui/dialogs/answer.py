@@ -18,6 +18,8 @@ from stores.runs import Approval
 from tt_debug.session.answers import Answer, no, parse, problem, skeleton, yes
 from tt_debug.text import safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
+from tt_debug.tui.draft import escaped_json
+from tt_debug.tui.widgets.field import Field
 
 How = Literal["approve", "reject", "reply"]
 
@@ -42,11 +44,11 @@ class AnswerDialog(Dialog[Answer]):
         """The field for what has to be typed, and what will be recorded."""
         if self._how == "reject":
             yield Static("Why not? The asker gets this text.", markup=False)
-            yield Input(id="reason", placeholder="reason, may be empty", compact=True)
+            yield Field(id="reason", placeholder="reason, may be empty")
         elif self._how == "reply":
             yield Static("The answer, as JSON", markup=False)
             # Highlighting costs more than it gives in six lines.
-            yield TextArea(skeleton(self._question), id="reply", compact=True, show_line_numbers=False)
+            yield TextArea(escaped_json(skeleton(self._question)), id="reply", compact=True, show_line_numbers=False)
         yield Static("", id="recorded", markup=False)
         yield Static("Recording runs nothing; resuming asks first.", classes="dialog-note", markup=False)
 

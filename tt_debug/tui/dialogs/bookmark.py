@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from tt_debug.errors import UsageError
 from tt_debug.session.marks import check_name
 from tt_debug.tui.dialogs.base import Choice, Dialog
+from tt_debug.tui.widgets.field import Field
 
 if TYPE_CHECKING:
     from tt_debug.session.journal import Mark
@@ -41,8 +42,8 @@ class BookmarkDialog(Dialog[Named]):
         """Two lines to type in."""
         before = self._before
         name, note = (before.name, before.note) if before is not None else ("", "")
-        yield Input(name, id="mark-name", placeholder="name", compact=True)
-        yield Input(note, id="mark-note", placeholder="a few words to it, if you like", compact=True)
+        yield Field(name, id="mark-name", placeholder="name")
+        yield Field(note, id="mark-note", placeholder="a few words to it, if you like")
         told = "Kept in our own record: the store stays as it is."
         gone = " An empty name takes it away." if before is not None else ""
         yield Static(told + gone, classes="dialog-note", markup=False)

@@ -21,6 +21,7 @@ from tt_debug.query import compile_expr
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
 from tt_debug.tui.dialogs.edit import REST, InPlace
+from tt_debug.tui.widgets.field import Field
 
 if TYPE_CHECKING:
     from tt_debug.tui.app import TtDebugApp
@@ -100,12 +101,12 @@ class BreakpointDialog(Dialog[Wish]):
         with RadioSet(id="break-place", compact=True):
             for place, label in PLACES:
                 yield PlaceButton(label, value=place == shown.place)
-        yield from _line("node  ", Input(shown.node or "", id="break-node", placeholder="every node", compact=True))
+        yield from _line("node  ", Field(shown.node or "", id="break-node", placeholder="every node"))
         with Horizontal(id="break-effect-line", classes="form-line"):
             yield Static("effect  ", markup=False)
-            yield Input(shown.name or "", id="break-effect", placeholder="every effect", compact=True)
+            yield Field(shown.name or "", id="break-effect", placeholder="every effect")
         always = "always; or a condition in JMESPath: length(messages) > `20`"
-        yield from _line("when  ", Input(shown.condition or "", id="break-when", placeholder=always, compact=True))
+        yield from _line("when  ", Field(shown.condition or "", id="break-when", placeholder=always))
         yield Static("", id="break-answer", classes="dialog-line", markup=False)
         yield InPlace("in this thread only", value=shown.thread is not None, id="break-thread", compact=True)
         hits = f"It has stopped {counted(shown.hits, 'run')}; changed, it counts anew. " if shown.hits else ""

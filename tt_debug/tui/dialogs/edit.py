@@ -25,6 +25,7 @@ from tt_debug.tui.dialogs.base import Choice, Dialog
 from tt_debug.tui.draft import HIGHLIGHTED, Draft, EditOutcome, EditTarget, read_text
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.widgets.changes_view import ChangesView
+from tt_debug.tui.widgets.field import Field
 
 if TYPE_CHECKING:
     from tt_debug.tui.app import TtDebugApp
@@ -144,7 +145,7 @@ class EditDialog(Dialog[EditOutcome]):
         yield Static(Content(self._next()), id="next-line", classes="dialog-line", markup=False)
         with Horizontal(id="fork-line"):
             yield Static("New thread  ", id="fork-label", markup=False)
-            yield Input(placeholder="looking for a free name…", id="fork-name", compact=True)
+            yield Field(placeholder="looking for a free name…", id="fork-name")
         yield InPlace(
             "with effects of its own: none on record is given, everything is called", id="fresh", compact=True
         )
@@ -155,7 +156,7 @@ class EditDialog(Dialog[EditOutcome]):
         if self._target.values and self._target.has_graph:
             with Horizontal(id="node-line"):
                 yield Static("As node     ", id="node-label", markup=False)
-                yield Input(placeholder="none: the values exactly, and next as before", id="as-node", compact=True)
+                yield Field(placeholder="none: the values exactly, and next as before", id="as-node")
             yield InPlace("hand the values to the graph's reducers", id="by-reducer", compact=True)
             yield Static("", id="node-note", markup=False)
 

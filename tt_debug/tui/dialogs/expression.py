@@ -9,6 +9,7 @@ from textual.widgets import Input, Static
 from tt_debug.errors import UsageError
 from tt_debug.query import compile_expr
 from tt_debug.tui.dialogs.base import Choice, Dialog
+from tt_debug.tui.widgets.field import Field
 
 
 class ExpressionDialog(Dialog[str]):
@@ -19,7 +20,7 @@ class ExpressionDialog(Dialog[str]):
 
     def compose_body(self) -> ComposeResult:
         """The expression."""
-        yield Input(id="expression", placeholder="length(messages)   plan.status", compact=True)
+        yield Field(id="expression", placeholder="length(messages)   plan.status")
         told = "JMESPath, asked of each checkpoint of the line. With the cursor on a value, the key watches that."
         yield Static(told, classes="dialog-note", markup=False)
 

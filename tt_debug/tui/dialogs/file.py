@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 
 from tt_debug.text import safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
+from tt_debug.tui.widgets.field import Field
 
 
 class FileDialog(Dialog[Path]):
@@ -23,7 +24,7 @@ class FileDialog(Dialog[Path]):
 
     def compose_body(self) -> ComposeResult:
         """The path, and what will be done."""
-        yield Input(id="path", placeholder="path of the file", compact=True)
+        yield Field(id="path", placeholder="path of the file")
         for line in self._lines:
             yield Static(Content(safe_text(line)), classes="dialog-note", markup=False)
 

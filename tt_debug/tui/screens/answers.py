@@ -14,9 +14,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
+from stores.model import Diff, Header, Ref
 from stores.paths import format_path
 from tt_debug.blame import Stop
 from tt_debug.session import questions
+from tt_debug.session.comparisons import step_changes
 from tt_debug.session.turns import HumanTurn
 from tt_debug.text import counted
 from tt_debug.tui.actions import bindings
@@ -24,9 +26,11 @@ from tt_debug.tui.asking import Answer, Part, Question, ask
 from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.answers import answer_line, origin_words
+from tt_debug.tui.rows.comparing import changes_lines, step_text
 from tt_debug.tui.screens.base import NARROW, BaseScreen
 from tt_debug.tui.screens.going import MarksHits, Shows, ShowsMessages, go_to_checkpoint
 from tt_debug.tui.watch import Watch
+from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.title_bar import Title
@@ -66,11 +70,19 @@ class OriginsRead(Message):
         self.words = words
 
 
+class ChangesRead(Message):
+    """What the step of an answer changed."""
+
+    def __init__(self, step: tuple[Header, Diff]) -> None:
+        super().__init__()
+        self.step = step
+
+
 class AnswersScreen(BaseScreen):
     """A question without words is asked for them first."""
 
     WHERE = "answers"
-    PANES = ("#answers",)
+    PANES = ("#answers", "#answer-step")
     BINDINGS = bindings("answers")
 
     def __init__(self, store: OpenStore, question: Question) -> None:
@@ -79,15 +91,18 @@ class AnswersScreen(BaseScreen):
         self._question = question
         self._part = Part((), 0, None)
         self._watch: Watch | None = None
+        self._near: Ref | None = None
+        self._step: tuple[Header, Diff] | None = None
 
     def stores_shown(self) -> list[OpenStore]:
         """The one that is asked."""
         return [self.store]
 
     def compose_body(self) -> ComposeResult:
-        """The line to type in, and the list."""
-        yield Input(placeholder=_PLACEHOLDERS.get(self._question.kind, ""), id="question", compact=True)
+        """The line to type in, the list, and below it what the step of the answer under the cursor changed."""
+        yield Field(placeholder=_PLACEHOLDERS.get(self._question.kind, ""), id="question")
         yield Panel(id="answers")
+        yield Panel(id="answer-step")
 
     def on_mount(self) -> None:
         """Ask at once, or for the words."""
@@ -134,6 +149,10 @@ class AnswersScreen(BaseScreen):
 
     def show_failure(self, event: Failed) -> None:
         """A question that cannot be asked says why in the place of its answers."""
+        if event.kind == "changes":
+            self.query_one("#answer-step", Panel).empty = event.told
+            self._show_step()
+            return
         if event.kind != "answers":
             super().show_failure(event)
             return
@@ -160,6 +179,8 @@ class AnswersScreen(BaseScreen):
         panel.show(lines, part.answers)
         panel.cursor = cursor
         self._show_progress(panel)
+        self.query_one("#answer-step").display = bool(part.answers)
+        self._read_step()
         self.show_title(Title((self.store.label, self._question.title), read_only=self.tt.read_only))
         self.refresh_keys()
 
@@ -202,7 +223,37 @@ class AnswersScreen(BaseScreen):
     def secrets_changed(self) -> None:
         """The same answers."""
         super().secrets_changed()
+        self._near = None
         self._show()
+
+    def _read_step(self) -> None:
+        """What the step of the answer under the cursor changed, unless that is known."""
+        answer, session = self._current(), self.store.session
+        if answer is None or answer.ref == self._near:
+            return
+        self._near, self._step = answer.ref, None
+        self.query_one("#answer-step", Panel).empty = self.tt.glyphs.words("reading…")
+        self._show_step()
+        hiding = self.tt.redaction
+
+        def read() -> ChangesRead:
+            header = session.load(answer.ref).header
+            return ChangesRead((header, step_changes(session, header, hiding)))
+
+        self.tt.loader.call(self, "changes", read, lambda told: told)
+
+    @on(ChangesRead)
+    def _step_read(self, event: ChangesRead) -> None:
+        if event.step[0].ref == self._near:
+            self._step = event.step
+            self._show_step()
+
+    @on(Panel.Resized, "#answer-step")
+    def _show_step(self) -> None:
+        panel = self.query_one("#answer-step", Panel)
+        of = "" if self._step is None else f" at step {step_text(self._step[0]).strip()}"
+        panel.border_title = Content(f"2 What changed{of}")
+        panel.show([] if self._step is None else list(changes_lines(self._step[1], panel.text_width, self.tt.glyphs)))
 
     # --- going on from an answer
 
@@ -211,7 +262,7 @@ class AnswersScreen(BaseScreen):
         found = panel.key(panel.cursor)
         return found if isinstance(found, Answer) else None
 
-    @on(RowView.Opened, "#answers")
+    @on(RowView.Opened, "#answers, #answer-step")
     def _opened(self) -> None:
         answer = self._current()
         if answer is not None:
@@ -223,6 +274,7 @@ class AnswersScreen(BaseScreen):
 
     @on(RowView.Highlighted, "#answers")
     def _highlighted(self) -> None:
+        self._read_step()
         answer = self._current()
         if isinstance(answer, Stop) and answer.op in ("add", "change"):
             session = self.store.session

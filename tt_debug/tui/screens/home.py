@@ -16,7 +16,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input
 
 from stores.errors import Unreachable
 from stores.model import Checkpoint, Ref, Status
@@ -42,6 +41,7 @@ from tt_debug.tui.screens.asking_from import AskingFrom
 from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.home_importing import ImportingThreads
 from tt_debug.tui.widgets.banner import Banner
+from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadRow, ThreadsView
@@ -93,7 +93,7 @@ class HomeScreen(ImportingThreads, AskingFrom):
                 yield Panel(id="messages", empty="nothing to show yet")
                 yield Panel(id="forks", empty="no forks of this thread")
                 yield Panel(id="details")
-        yield Input(placeholder="part of a thread's name", id="filter", compact=True)
+        yield Field(placeholder="part of a thread's name", id="filter")
 
     def on_mount(self) -> None:
         """Titles, and the first reading."""
@@ -226,24 +226,24 @@ class HomeScreen(ImportingThreads, AskingFrom):
 
     def act_list_filter(self) -> None:
         """Type a part of a name."""
-        box = self.query_one("#filter", Input)
+        box = self.query_one("#filter", Field)
         box.add_class("-shown")
         # Not box.focus(), which waits for its turn: the letters are already on their way.
         self.set_focus(box)
 
-    @on(Input.Changed, "#filter")
-    def _filter_changed(self, event: Input.Changed) -> None:
+    @on(Field.Changed, "#filter")
+    def _filter_changed(self, event: Field.Changed) -> None:
         self._filter = event.value.strip()
         self._show()
 
-    @on(Input.Submitted, "#filter")
+    @on(Field.Submitted, "#filter")
     def _filter_done(self) -> None:
         self.query_one("#filter").remove_class("-shown")
         self.set_focus(self.query_one(ThreadsView))
 
     def action_escape(self) -> None:
         """Close the filter and show all, else what every screen does."""
-        box = self.query_one("#filter", Input)
+        box = self.query_one("#filter", Field)
         if box.has_class("-shown") or self._filter:
             box.value = ""
             self._filter_done()

@@ -10,6 +10,7 @@ from tt_debug.text import human_size
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.copying import Copyable
 from tt_debug.tui.screens.base import BaseScreen
+from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.pages_view import PagesView
 from tt_debug.tui.widgets.title_bar import Title
 
@@ -31,7 +32,7 @@ class PagerScreen(BaseScreen):
     def compose_body(self) -> ComposeResult:
         """The text and a line to search with."""
         yield self._view
-        yield Input(placeholder="text to look for", id="search", compact=True)
+        yield Field(placeholder="text to look for", id="search")
 
     def on_mount(self) -> None:
         """The first page."""

@@ -16,7 +16,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.timer import Timer
-from textual.widgets import Input
 
 from stores.errors import Unreachable
 from stores.model import Header, Ref
@@ -34,6 +33,7 @@ from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, Threa
 from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.banner import Banner
+from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.graph_view import GraphView
 from tt_debug.tui.widgets.timeline import Timeline
 
@@ -95,7 +95,7 @@ class ThreadBase(OneStore):
                 yield self.trouble
                 yield from self.views
         yield self.timeline
-        yield Input(placeholder="text to look for", id="search", compact=True)
+        yield Field(placeholder="text to look for", id="search")
 
     # --- the thread
 
