@@ -7,12 +7,14 @@ What an adapter cannot do it leaves out of ``info.capabilities`` and answers wit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from stores.effects import Begun, Effect, EffectCall, EffectUse
 from stores.model import Addresses, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
-from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
 from stores.supervision import BreakpointHit, Breakpoints, Supervised
+
+if TYPE_CHECKING:
+    from stores.effects import Begun, Effect, EffectCall, EffectUse
+    from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
 
 
 @runtime_checkable

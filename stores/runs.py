@@ -12,34 +12,12 @@ from typing import Final
 
 from stores.effects import HOLDS, EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
+from stores.run_status import RunStatus as RunStatus
+from stores.run_status import shown as shown
 from stores.supervision import Breakpoint, BreakpointHit
-
-
-class RunStatus:
-    """The state machine of a run. `stores.model.Status` is what a listing shows for it."""
-
-    PENDING: Final = "pending"
-    RUNNING: Final = "running"
-    WAITING: Final = "waiting_human"
-    PAUSED: Final = "paused"
-    COMPLETED: Final = "completed"
-    FAILED: Final = "failed"
-    CANCELLED: Final = "cancelled"
-    CRASHED: Final = "crashed"
-
-    ACTIVE: Final = frozenset({PENDING, RUNNING, WAITING, PAUSED, CRASHED})
-    TERMINAL: Final = frozenset({COMPLETED, CANCELLED})
-
 
 QUESTIONS: Final = ("approval", "question", *HOLDS)
 """The kinds of an inbox entry that an answer is given to; of the others the run is decided about."""
-
-_SHOWN: Final[Mapping[str, str]] = {RunStatus.WAITING: Status.WAITING, RunStatus.COMPLETED: Status.DONE}
-
-
-def shown(status: str) -> str:
-    """A run's status in the words of `stores.model.Status`, as listings and events name it."""
-    return _SHOWN.get(status, status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,16 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from stores import ids
 from stores.codec.aes import KEY_VARIABLE, Seal
 from stores.codec.msgpack import Decoder
 from stores.errors import Invalid, NotFound, ReadOnly, StoreError, Unsupported
-from stores.keeping import Room
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.langgraph.steps import Memory, Steps, read_cards
 from stores.langgraph.tables import Place, Tables, ThreadRow, WritableTables
 from stores.langgraph.thread import ThreadReading
-from stores.langgraph.write import Forking, read_ahead
 from stores.model import (
     Addresses,
     Capability,
@@ -35,6 +33,9 @@ from stores.model import (
     StoreInfo,
     ThreadInfo,
 )
+
+if TYPE_CHECKING:
+    from stores.keeping import Room
 
 T = TypeVar("T")
 
@@ -206,6 +207,8 @@ class LangGraphBase(ABC):
         """As `stores.protocol.Writer.fork`. A copy without changes has no row of its own, so ``meta`` is not kept."""
         if self._read_only:
             raise ReadOnly(f"{self._name} was opened for reading only", hint="Open it without --read-only.")
+        from stores.langgraph.write import Forking, read_ahead  # 5 ms, and looking writes nothing
+
         ahead = self._ask(lambda tables: read_ahead(tables, base))
         with self._writing(thread) as tables:
             if not tables.is_writable:

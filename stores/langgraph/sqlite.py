@@ -10,20 +10,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
-from stores.langgraph.scanning import Wanted, scan, widened
 from stores.langgraph.sqlite_listing import Listing
-from stores.langgraph.sqlite_scanning import SqliteScanning
 from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
-from stores.langgraph.sqlite_writing import SqliteWriting
 from stores.langgraph.tables import Tables, WritableTables
 from stores.model import Capability, Ref, StoreInfo
 from stores.salvaging import SalvagingReader
-from stores.scanning import Answer, Holds
 from stores.sqlite import file_id, foreign_lock, open_writing
+
+if TYPE_CHECKING:
+    from stores.scanning import Answer, Holds
 
 T = TypeVar("T")
 
@@ -74,6 +73,9 @@ class LangGraphStore(LangGraphBase):
         self, refs: Sequence[Ref], holds: Holds | None = None, only: Collection[str] | None = None
     ) -> Sequence[Answer]:
         """As `stores.scanning.Scans`."""
+        from stores.langgraph.scanning import Wanted, scan, widened
+        from stores.langgraph.sqlite_scanning import SqliteScanning
+
         wanted = Wanted(widened(holds), None if only is None else frozenset(only))
 
         def question(db: Connection) -> Sequence[Answer]:
@@ -95,6 +97,8 @@ class LangGraphStore(LangGraphBase):
     @contextlib.contextmanager
     def _writing(self, thread: str) -> Iterator[WritableTables]:
         """A write transaction on a connection of its own, which is gone afterwards."""
+        from stores.langgraph.sqlite_writing import SqliteWriting
+
         writing = open_writing(self._path, foreign_lock(self._path))
         try:
             with writing.transaction() as db:

@@ -6,14 +6,16 @@ Owns the questions; refuses to answer one: `stores.langgraph.sqlite_tables`, `st
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from stores.keeping import Room
 from stores.langgraph.collisions import Versions
-from stores.langgraph.copying import CopyPlan
 from stores.langgraph.rows import CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton
 from stores.model import Ref
+
+if TYPE_CHECKING:
+    from stores.keeping import Room
+    from stores.langgraph.copying import CopyPlan
 
 
 class Place(NamedTuple):

@@ -14,7 +14,7 @@ from stores.model import MISSING
 from stores.paths import settle_path
 from tt_debug.cli import comparing, listing, records
 from tt_debug.cli.asking import found_record, hit_record, stop_record
-from tt_debug.cli.looking import path_of
+from tt_debug.cli.options import path_of
 from tt_debug.errors import RefNotFound
 from tt_debug.redaction import Redaction
 from tt_debug.searching import Search

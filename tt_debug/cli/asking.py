@@ -16,8 +16,7 @@ from tt_debug.blame import Stop
 from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.looking import path_of
-from tt_debug.cli.options import Target, gathered, limit, looking_options, reveal_option, store_argument
+from tt_debug.cli.options import Target, gathered, limit, looking_options, path_of, reveal_option, store_argument
 from tt_debug.cli.output import Output
 from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.errors import UsageError

@@ -24,8 +24,8 @@ SECTIONS: Final[dict[str, dict[str, Place]]] = {
     "Look": {
         "threads": Place("looking", "List threads, newest write first."),
         "log": Place("looking", "The history of a thread, oldest first."),
-        "show": Place("looking", "One checkpoint: state, tasks, what the executor logged."),
-        "diff": Place("looking", "What changed since the parent, or from one REF to another."),
+        "show": Place("showing", "One checkpoint: state, tasks, what the executor logged."),
+        "diff": Place("showing", "What changed since the parent, or from one REF to another."),
         "compare": Place("parting", "Two lines side by side: where they part, and why."),
         "history": Place("asking", "Who wrote a value: every change of it, newest first."),
         "find": Place("asking", "When a condition held: plan.status == 'final'."),

@@ -11,18 +11,20 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stores.effects import EffectClass
-from stores.model import Value
+from stores.paths import parse_path
 from tt_debug.cli.completing import REF, THREAD, StoreName
 from tt_debug.cli.exits import ExitCode, masked
 from tt_debug.cli.front import Front, Wanted
 from tt_debug.errors import UsageError
-from tt_debug.session.plans import GraphTarget
 from tt_debug.shell import word
+
+if TYPE_CHECKING:
+    from stores.model import Value
+    from tt_debug.session.plans import GraphTarget
 
 T = TypeVar("T")
 Callback = TypeVar("Callback", bound=Callable[..., Any])
@@ -123,6 +125,8 @@ class RunTarget(Target):
 
     def graph_target(self) -> GraphTarget | None:
         """The user's graph, None for a workflow. Raises UsageError."""
+        from tt_debug.session.plans import GraphTarget  # with runs and their events, 12 ms
+
         how = GraphTarget("", self.config or {}, self.env_file, self.python, trust=self.trust)
         return graph_target(self.graph, self.workflow, how)
 
@@ -138,6 +142,14 @@ def graph_target(graph: str | None, workflow: Path | None, how: GraphTarget) -> 
             "--graph and --workflow exclude each other", hint="a LangGraph store takes --graph, ours --workflow"
         )
     return replace(how, graph=graph, folder=Path.cwd())
+
+
+def path_of(text: str | None) -> tuple[str | int, ...]:
+    """A PATH as typed; none is the whole state. Raises UsageError."""
+    try:
+        return parse_path(text or "")
+    except ValueError as error:
+        raise UsageError(f"--path: {error}", hint="""PATH is plan.steps[2]["odd.key"], or /plan/steps/2""") from error
 
 
 def gathered(kind: Callable[..., T]) -> Callable[[Callable[[Front, T], ExitCode]], Callable[..., ExitCode]]:
@@ -203,6 +215,8 @@ class ClassList(click.ParamType):  # type: ignore[type-arg]
         """Raises click.UsageError for a class that there is not."""
         if isinstance(value, tuple):
             return value
+        from stores.effects import EffectClass
+
         found = tuple(str(value).split(","))
         for name in found:
             if name not in EffectClass.ALL:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from stores.model import MISSING, Change, Header, Ref, ThreadInfo
-from stores.runs import Approval, Run
-from tt_debug.engine.events import Event
 from tt_debug.redaction import NOTHING, Redaction
-from tt_debug.session.plans import RunPlan, RunResult
 from tt_debug.session.records import Form, Pen, Record, log_record, timestamp
 from tt_debug.values import to_json
+
+if TYPE_CHECKING:
+    from stores.runs import Approval, Run
+    from tt_debug.engine.events import Event
+    from tt_debug.session.plans import RunPlan, RunResult
 
 
 def address(ref: Ref | None) -> Record | None:

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from stores.model import MISSING, Header, Ref, Task, ThreadInfo
-from stores.runs import Approval, Run, StepRecord
 from tt_debug.session.thread_view import GraphRow, ThreadView
 from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
+
+if TYPE_CHECKING:
+    from stores.runs import Approval, Run, StepRecord
 
 GAP = "  "
 WIDEST = 100

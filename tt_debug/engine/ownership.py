@@ -13,15 +13,18 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from stores.errors import LeaseLost, StoreError, Unreachable
 from stores.leases import BEAT_SECONDS, LEASE_SECONDS, boot_clock, boot_id
 from stores.locks import RunLock, is_locked
 from stores.places import state_folder
 from stores.protocol import RunStore
-from stores.runs import Run, RunStatus
+from stores.run_status import RunStatus
 from stores.supervision import Takeover
+
+if TYPE_CHECKING:
+    from stores.runs import Run
 
 _BEATS: Final = 6  # beats in a lease: some may fail on a store that is busy
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from stores.model import MISSING, Checkpoint, Diff, Task, ThreadInfo, Value, Write
-from stores.runs import Approval, StepRecord
-from tt_debug.engine.events import Event
 from tt_debug.redaction import Redaction
+
+if TYPE_CHECKING:
+    from stores.runs import Approval, StepRecord
+    from tt_debug.engine.events import Event
 
 
 def hidden_checkpoint(point: Checkpoint, hiding: Redaction) -> Checkpoint:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stores.blobs import referred
 from stores.model import MISSING, Checkpoint, Header, Task, Value
-from stores.runs import StepRecord
 from tt_debug.redaction import NOTHING, Hidden, Redaction
 from tt_debug.values import to_json
+
+if TYPE_CHECKING:
+    from stores.runs import StepRecord
 
 Record = dict[str, Value]
 

@@ -6,20 +6,23 @@ Owns the choice and what both have in common; refuses to run anything in this ve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stores.errors import Unsupported
 from stores.model import Capability, Ref
 from stores.protocol import RunStore, Store
-from stores.runs import Run
-from stores.server_runs import ServerRuns
 from tt_debug.errors import UsageError
 from tt_debug.session import owners
 from tt_debug.session.definitions import definition_of
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import open_view
-from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 from tt_debug.session.run_records import elsewhere
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stores.runs import Run
+    from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
         from tt_debug.session import workflow_runs  # 60 ms of pydantic, for running only
 
         return workflow_runs.plan(store, journal, request, request.workflow or code.workflow)
-    is_graph = Capability.FORK in store.info.capabilities and not isinstance(store, ServerRuns)
+    is_graph = Capability.FORK in store.info.capabilities and not _runs_there(store)
     if request.mode == "verify" and is_graph:
         from tt_debug.session import graph_replays
 
@@ -49,7 +52,7 @@ def plan(store: Store, journal: Journal, code: Code, request: RunRequest) -> Run
             f"the states of a {store.info.kind} store are not kept by a replay from the record",
             hint=f"{other}--mode live runs again",
         )
-    if isinstance(store, ServerRuns):
+    if _runs_there(store):
         from tt_debug.session import server_runs
 
         return server_runs.plan(store, journal, request)
@@ -75,7 +78,7 @@ def execute(store: Store, journal: Journal, plan: RunPlan, on_event: OnEvent) ->
         from tt_debug.session import workflow_runs
 
         return workflow_runs.execute(store, journal, plan, on_event)
-    if isinstance(store, ServerRuns):
+    if _runs_there(store):
         from tt_debug.session import server_runs
 
         return server_runs.execute(store, journal, plan, on_event)
@@ -92,7 +95,7 @@ def stop(store: Store, thread: str, what: str) -> None:
         raise UsageError(f"a run can be asked to pause or to cancel, not to {what!r}")
     if isinstance(store, RunStore):
         owners.stop(store, thread, what)
-    elif isinstance(store, ServerRuns):
+    elif _runs_there(store):
         from tt_debug.session import server_runs
 
         server_runs.stop(store, thread)
@@ -116,3 +119,10 @@ def definition_body(store: Store, journal: Journal, ref: Ref) -> str | None:
         return None
     definition = definition_of(store, open_view(store, journal, ref.thread), ref)
     return None if definition is None else definition.body
+
+
+def _runs_there(store: Store) -> bool:
+    """Whether its runs are its server's own."""
+    from stores.server_runs import ServerRuns
+
+    return isinstance(store, ServerRuns)

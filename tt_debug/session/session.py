@@ -9,69 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
-from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from stores.errors import NotFound, ReadOnly
-from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
 from stores.protocol import Interruptible, RunStore, Store, TellsAddresses
 from stores.registry import open_store
-from stores.runs import Approval, Run, StepRecord
 from tt_debug.errors import RefNotFound
 from tt_debug.redaction import NOTHING, Redaction
-from tt_debug.session import addresses, forking, listing, owners, running
+from tt_debug.session import addresses, listing, owners, running
 from tt_debug.session.cache import CheckpointCache
-from tt_debug.session.executor import Executor
-from tt_debug.session.exporting import lines_of
+from tt_debug.session.doors import Doors
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import OnPage, ThreadQuery
-from tt_debug.session.marks import Marks
-from tt_debug.session.operating import Operations
-from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
-from tt_debug.session.pruning import Pruning
-from tt_debug.session.records import form_of
-from tt_debug.session.run_records import Records
-from tt_debug.session.scanner import Scanner
-from tt_debug.session.tailing import Pulse
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.session.undoing import Undoing
-from tt_debug.session.watches import Watches
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
+    from stores.runs import Approval, Run, StepRecord
+    from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 
 
-class Session:
+class Session(Doors):
     """One open store and what can be done with it."""
 
     def __init__(self, store: Store, journal: Journal, code: running.Code) -> None:
-        self._store = store
-        self._journal = journal
-        self._code = code
-        self._records = Records(store)
-        self.operations = Operations(store, journal, self._records, code.graph)
-        """What an operator does: recovery, the inbox's cases, breakpoints, figures."""
+        super().__init__(store, journal, code)
         self._cache = CheckpointCache()
         self._definitions: dict[Ref, str] = {}
-        self.executor = Executor(store, self._records)
-        """The records of our own executor: effects, and how a state came about."""
         self.headers_of: Callable[[str], list[Header]] = partial(listing.every_header, store)
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
         self.alone: Callable[[str], ThreadView] = partial(listing.open_view, store, journal, alone=True)
         """The same as a graph."""
-        self.load_once: Callable[[Ref], Checkpoint] = partial(owners.loaded, store)
-        """A checkpoint past the cache, for what reads every one of them and keeps none."""
-        self.scanner = Scanner(store, self.load_once)
-        """The states of many checkpoints, for questions of the whole history."""
         self.has_brief = isinstance(store, TellsAddresses)
         """Whether a brief list of threads is there long before the whole one."""
-        self.marks = Marks(journal)
-        """The bookmarks."""
-        self.watches = Watches(journal)
-        """The watched expressions."""
-        self.undoing = Undoing(store, journal)
-        """Forks and edits of our own, and taking them back."""
-        self.pruning = Pruning(store, journal)
-        """What the store could be freed of, and what must stay."""
-        self.pulse: Callable[[str], Pulse] = partial(Pulse, store)
-        """Whether a thread that another process writes has become another; see `tailing.Pulse`."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
 
@@ -141,6 +113,8 @@ class Session:
         """State and tasks, from a cache bounded in bytes or from the store."""
         found = self._cache.get(ref)
         if found is None:
+            from tt_debug.session import forking  # with what forks need, 5 ms
+
             found = forking.rooted(self._journal, owners.loaded(self._store, ref))
             if not self._may_change(ref):
                 self._cache.put(found)
@@ -173,6 +147,8 @@ class Session:
 
     def preview(self, ref: Ref, changes: Sequence[Change]) -> Mapping[str, Value]:
         """The state after ``changes``, stored nowhere. Raises Invalid with the path when it cannot be."""
+        from tt_debug.session import forking
+
         return forking.checked(self._store, self.load(ref), changes, self._definition(ref))
 
     def fork(
@@ -189,6 +165,8 @@ class Session:
 
         It is given the effects on record of the line it leaves, unless ``fresh_effects``."""
         self._refuse_if_read_only("fork")
+        from tt_debug.session import forking
+
         self.preview(ref, changes)
         name = None if thread is None else forking.new_name(self._store, ref.thread, thread)
         fork = forking.Fork(ref, name, tuple(changes), keep_results, adopt, fresh_effects)
@@ -199,6 +177,8 @@ class Session:
     def edit(self, ref: Ref, changes: Sequence[Change]) -> Header:
         """The same in the thread itself; it becomes the head that the application goes on from."""
         self._refuse_if_read_only("edit")
+        from tt_debug.session import forking
+
         self.preview(ref, changes)
         made = forking.edit(self._store, ref, changes)
         self.undoing.note("edit", made.ref, ref)
@@ -206,6 +186,8 @@ class Session:
 
     def free_name(self, thread: str) -> str:
         """The first of ``<thread>-fork-1``, ``-2``, … that no thread has."""
+        from tt_debug.session import forking
+
         return forking.free_name(self._store, thread)
 
     # --- running
@@ -253,6 +235,9 @@ class Session:
 
     def export(self, thread: str, hiding: Redaction = NOTHING) -> Iterator[Mapping[str, Value]]:
         """One plain object a checkpoint, oldest first, all namespaces, steps included."""
+        from tt_debug.session.exporting import lines_of
+        from tt_debug.session.records import form_of
+
         known = (info for info in listing.every_thread(self._store, self._journal) if info.thread == thread)
         form = form_of(self.info.kind, hiding)
         return lines_of(self._store, self.open_thread(thread), next(known, None), form)
