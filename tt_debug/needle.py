@@ -32,11 +32,17 @@ _CASELESS: Final = frozenset({"Lo", "Nd", "No", "Pd", "Pe", "Po", "Ps", "Sc", "S
 """Categories of characters that have no case, and that nothing folds into: 京, ¥, 🙂."""
 
 
+_IN_NUMBERS: Final = re.compile(r"[-+.0-9eE]+")
+"""What a number is written of; its bytes need not show it."""
+
+
 class Needle:
     """One text; ``case``: upper and lower case differ."""
 
     def __init__(self, text: str, *, case: bool = False) -> None:
         self._case = case
+        self.in_numbers = _IN_NUMBERS.fullmatch(text) is not None
+        """Whether it may be a part of a number as that is written."""
         run = _longest(text, case=case)
         self._run, self._escaped = run.encode(), _PLAIN.fullmatch(run) is None
         self._sure = b"" if case else max(_SURE.findall(run), key=len, default="").encode()
@@ -44,6 +50,8 @@ class Needle:
 
     def __call__(self, raw: bytes) -> bool:
         """Whether it may stand in these bytes: UTF-8 text, or JSON with whatever is escaped there."""
+        if self.in_numbers:
+            return True
         if not self._case:
             raw = raw.lower()
         if self._escaped and b"\\" in raw:

@@ -1,4 +1,4 @@
-"""A text looked for in checkpoints: values, keys, what tasks asked and failed with, metadata, names of nodes.
+"""A text looked for in checkpoints: texts, numbers, keys, what tasks asked and failed with, metadata, names of nodes.
 
 Pure. Every checkpoint holds its whole state, so a text is told where it came in,
 not at each checkpoint that still holds it; what is remembered for that are hashes of the hits only.
@@ -14,6 +14,7 @@ from stores.model import Checkpoint, Partial, Path, Ref, Tagged, Value
 from tt_debug.needle import Needle
 
 _AROUND: Final = 40  # characters on each side of the text in an excerpt
+_LONGEST: Final = 600  # bits of an integer that is shown by its digits
 _KEPT: Final = 4096  # checkpoints whose hits are remembered; a line needs its newest only
 
 
@@ -88,17 +89,17 @@ def _excerpt(text: str, at: int, size: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def texts_of(checkpoint: Checkpoint) -> Iterator[Text]:
-    """All that a person could have read there."""
+def texts_of(checkpoint: Checkpoint, *, numbers: bool = True) -> Iterator[Text]:
+    """All that a person could have read there; without ``numbers`` where none is looked for."""
     header = checkpoint.header
     yield from named(header.nodes)
-    yield from within("state", checkpoint.state)
+    yield from within("state", checkpoint.state, numbers=numbers)
     for task in checkpoint.tasks:
         if task.error:
             yield Text("task", (task.node, "error"), task.error)
         for asked in task.interrupts:
-            yield from _inside("task", (task.node, "interrupt"), asked.value)
-    yield from within("meta", header.meta)
+            yield from _inside("task", (task.node, "interrupt"), asked.value, numbers)
+    yield from within("meta", header.meta, numbers=numbers)
 
 
 def named(nodes: Iterable[str]) -> Iterator[Text]:
@@ -106,12 +107,12 @@ def named(nodes: Iterable[str]) -> Iterator[Text]:
     return (Text("node", (), node) for node in nodes)
 
 
-def within(part: str, values: Mapping[str, Value]) -> Iterator[Text]:
-    """The texts and keys in a state, or in metadata."""
-    return _inside(part, (), dict(values))
+def within(part: str, values: Mapping[str, Value], *, numbers: bool = True) -> Iterator[Text]:
+    """The texts and keys in a state, or in metadata, and its numbers as they are shown."""
+    return _inside(part, (), dict(values), numbers)
 
 
-def _inside(part: str, path: Path, value: Value) -> Iterator[Text]:
+def _inside(part: str, path: Path, value: Value, numbers: bool) -> Iterator[Text]:
     todo: list[tuple[Path, Value]] = [(path, value)]
     while todo:
         path, value = todo.pop()
@@ -119,6 +120,8 @@ def _inside(part: str, path: Path, value: Value) -> Iterator[Text]:
             value = value.value
         if isinstance(value, str):
             yield Text(part, path, value)
+        elif numbers and type(value) in (int, float) and (type(value) is float or value.bit_length() <= _LONGEST):
+            yield Text(part, path, repr(value))
         elif isinstance(value, Mapping):
             for key in value:
                 if isinstance(key, str):

@@ -44,6 +44,12 @@ def test_bytes_without_it_are_passed_over(text: str) -> None:
     assert Needle(text, case=True)(text.encode())
 
 
+@pytest.mark.parametrize("text", ["88000", "-1", "4.9", "1e+30", "E5", "."])
+def test_a_number_s_text_may_stand_in_bytes_that_do_not_show_it(text: str) -> None:
+    assert Needle(text)(ormsgpack.packb({"price": 1}))
+    assert not Needle(f"{text}, he said")(ormsgpack.packb({"price": 1}))
+
+
 def test_what_has_no_bytes_of_its_own_may_be_anywhere() -> None:
     assert Needle("É")(b"anything")
     assert Needle("\ud800")(b"anything")

@@ -45,6 +45,15 @@ def test_case_counts_when_wanted() -> None:
     assert found(LINE, Search("kyoto", case=True)) == [(1, ("b", 1))]
 
 
+def test_numbers_are_read_too_where_they_are_asked_for() -> None:
+    line = Line([{"price": 88000}, {"price": 88000, "rate": [4.9, True, -1e30, 2**64]}, {"price": 880}])
+    assert found(line, Search("88000")) == [(0, ("price",))]
+    assert found(line, Search("4.9")) == [(1, ("rate", 0))]
+    assert found(line, Search("-1E+30")) == [(1, ("rate", 2))]
+    assert found(line, Search("true")) == []
+    assert found(Line([{"huge": 10**5000}]), Search("10")) == []
+
+
 def test_keys_wrappers_tasks_questions_metadata_and_nodes() -> None:
     header = replace(Line([{}]).headers[0], nodes=("find-it",), meta={"user": "find me"})
     state = {"find": 1, "m": Tagged("app.M", {"content": "find this"}), "d": Partial("find seed", ({"x": "find w"},))}

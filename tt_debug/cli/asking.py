@@ -228,7 +228,7 @@ class GrepOptions(Target):
 def grep(front: Front, options: GrepOptions) -> ExitCode:
     """Where a text stands, told where it came in.
 
-    Values, keys, errors, questions, metadata and names of nodes are searched, in every thread.
+    Texts, numbers, keys, errors, questions, metadata and names of nodes are searched, in every thread.
     """
     output, progress, hiding = Output(options.as_json), Progress(), front.hiding(options.reveal)
     if not options.text:

@@ -150,12 +150,14 @@ def grep(
 ) -> Iterator[Found | Corrupt]:
     """Where the text stands, as it is found, parents before children; a Corrupt for each one that cannot be read, and
     for the first of a thread that holds values in a form which cannot be searched."""
+    numbers = search.needle.in_numbers
     for place in places(session, scope):
         asked = _counted(place.refs, len(place.refs) if scope.ref else None, on_progress)
         closed: set[tuple[str, str]] = set()
         for ref, answer in session.scanner.holding(asked, search.needle):
             if isinstance(answer, Scanned):
-                texts = [*within("state", answer.state), *within("meta", answer.meta)]
+                parts = (("state", answer.state), ("meta", answer.meta))
+                texts = [each for part, values in parts for each in within(part, values, numbers=numbers)]
                 if any(search.find(name) >= 0 for name in answer.writers):
                     texts += named(place.view.headers[ref].nodes)
                 state = answer.state
@@ -165,7 +167,7 @@ def grep(
                 except StoreError as error:
                     yield Corrupt(f"{ref.thread}@{ref.id}: {error}")
                     continue
-                texts, state = list(texts_of(checkpoint)), checkpoint.state
+                texts, state = list(texts_of(checkpoint, numbers=numbers)), checkpoint.state
             else:
                 continue
             yield from _unsearched(ref, state, closed)
