@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Final
 
 from textual import events, on
 
 from stores.model import Ref
-from tt_debug.text import counted
+from tt_debug.text import clip, counted
 from tt_debug.tui.rows.graph import GraphFacts
 from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.screens.thread_breaking import ThreadBreaking
+
+QUESTION: Final = 80
+"""Cells of a question that is said again: one for a whole message is a page."""
 
 
 class ThreadMarking(ThreadBreaking):
@@ -56,7 +60,8 @@ class ThreadMarking(ThreadBreaking):
         self._hits = frozenset(hits)
         self.show_line(force=True)
         ahead, back = self.tt.key_of("nav.event_fwd"), self.tt.key_of("nav.event_back")
-        self.say(f"{question}: {counted(len(self._hits), 'answer')}; {back} {ahead} stop there too, Esc forgets them")
+        asked, found = clip(question, QUESTION), counted(len(self._hits), "answer")
+        self.say(f"{asked}: {found}; {back} {ahead} stop there too, Esc forgets them")
 
     def forget(self) -> bool:
         """What was looked for last first."""
