@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from stores.runs import RunStatus, StepRecord
 from stores.supervision import Takeover
+from tests.engine import effect_nodes
 from tests.engine.flows import Bench, bench, python
 from tests.tui.conftest import screen_text, wait_for
 from tt_debug.session.session import Session
 from tt_debug.tui.app import TtDebugApp
+from tt_debug.tui.dialogs.answer import AnswerDialog
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.opening import OpenStore
@@ -161,3 +164,27 @@ async def test_a_read_only_app_looks_and_does_nothing(on: Bench) -> None:
         await pilot.pause()
         assert isinstance(app.screen, RecoveryScreen)
         assert on.store.run("run-trip").token == 1
+
+
+@pytest.mark.parametrize(("keys", "sent"), [(["3"], None), (["1", "ctrl+s"], "by hand")])
+async def test_a_call_of_unknown_outcome_is_decided_about(tmp_path: Path, keys: list[str], sent: Any) -> None:
+    on = bench(tmp_path, [python("a", "tests.engine.effect_nodes:sends", None)])
+    effect_nodes.reset()
+    effect_nodes.troubles["send"] = [TimeoutError("no answer")]
+    on.start({"to": "anna", "cls": "at_most_once"}, "mail")
+    on.go("run-mail")
+    app = app_on(on)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await opened(app, pilot)
+        await pilot.press("i")
+        await wait_for(pilot, lambda: isinstance(app.screen, MenuDialog))
+        assert "call it again, under another key" in screen_text(app)
+        await pilot.press(keys[0])
+        if len(keys) > 1:
+            await wait_for(pilot, lambda: isinstance(app.screen, AnswerDialog))
+            app.screen.query_one("#reply", TextArea).text = '{"as": "done", "result": "by hand"}'
+            await pilot.press(*keys[1:])
+        await wait_for(pilot, lambda: on.store.run("run-mail").status == RunStatus.PENDING)
+        await wait_for(pilot, lambda: app.screen is screen and screen.current is None)
+    assert on.go("run-mail").status == "done"
+    assert (on.state("mail")["sent"], effect_nodes.names()) == (sent, ["send"])

@@ -173,3 +173,9 @@ def decisions(asked: Approval) -> tuple[str, ...]:
     properties = schema.get("properties")
     enum = properties["as"].get("enum") if isinstance(properties, dict) and "as" in properties else schema.get("enum")
     return tuple(str(word) for word in enum) if isinstance(enum, list) else ()
+
+
+def verdict(asked: Approval, word: str) -> Value:
+    """The answer that decides it as ``word``: one of `decisions`."""
+    properties = _mapping((asked.schema or {}).get("properties"))
+    return {"as": word} if "as" in properties else word

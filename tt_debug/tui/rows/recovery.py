@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from stores.effects import HOLDS
 from stores.model import Status
 from stores.runs import Approval
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.session.answers import decisions
-from tt_debug.text import safe_text
+from tt_debug.text import counted, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.pieces import Line, Piece, wrap
+
+_OF_A_RUN: Final = {
+    "retry": "let it go on from its head",
+    "cancel": "end it; only a fork goes on then",
+    "dismiss": "close this, and leave the run as it is",
+}
+_OF_AN_EFFECT: Final = {
+    "done": "it was done; you say what came of it",
+    "retry": "call it again, under the same key",
+    "skip": "leave it out: the node gets null",
+    "new-key": "call it again, under another key",
+    "new": "call it, under a key of its own",
+    "reuse": "give the result that is on record",
+}
+_OF_A_STEP: Final = {
+    "retry": "run the node again",
+    "skip": "go on behind it",
+    "fail": "end the run as failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +96,7 @@ def found_details(found: Found, store: str, keys: tuple[str, str], width: int) -
             line for call in plan.calls for line in wrap((Piece("call    ", "muted"), Piece(safe_text(call))), width)
         ]
         if plan.run.recoveries:
-            lines.append((Piece("before  ", "muted"), Piece(f"recovered {plan.run.recoveries} times")))
+            lines.append((Piece("before  ", "muted"), Piece(f"recovered {counted(plan.run.recoveries, 'time')}")))
     if case is not None:
         said = str(case.prompt)
         lines += [(), *(wrap((Piece(safe_text(said)),), width) if said not in found.evidence else ())]
@@ -83,3 +104,9 @@ def found_details(found: Found, store: str, keys: tuple[str, str], width: int) -
     elif found.can_be_run:
         lines += [(), *wrap((Piece(f"{keys[0]} lists what will run, and asks. Nothing runs before.", "muted"),), width)]
     return lines
+
+
+def meaning(case: Approval, word: str) -> str:
+    """What comes of deciding the case so."""
+    words = _OF_AN_EFFECT if case.kind in HOLDS else _OF_A_STEP if case.kind == "question" else _OF_A_RUN
+    return words.get(word, "")

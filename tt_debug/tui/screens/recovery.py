@@ -17,15 +17,17 @@ from textual.message import Message
 
 from stores.errors import Unsupported
 from stores.model import Header, Ref
-from tt_debug.session.answers import decisions
+from stores.runs import Approval
+from tt_debug.session.answers import Answer, decisions, verdict
 from tt_debug.text import counted
 from tt_debug.tui.actions import Action, bindings
 from tt_debug.tui.copying import Copyable
+from tt_debug.tui.dialogs.answer import AnswerDialog
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.messages import Failed
-from tt_debug.tui.rows.recovery import Found, found_details, found_line
-from tt_debug.tui.screens.approvals import os_user
+from tt_debug.tui.rows.recovery import Found, found_details, found_line, meaning
+from tt_debug.tui.screens.approvals import answer_command, os_user
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -246,13 +248,7 @@ class RecoveryScreen(BaseScreen):
         )
 
     def _choices(self, found: Found) -> list[tuple[str, str]]:
-        about = {
-            "retry": "let it go on from its head",
-            "cancel": "end it; only a fork goes on then",
-            "dismiss": "close this, and leave the run as it is",
-        }
-        words = decisions(found.case) if found.case is not None else ()
-        return [(word, about.get(word, "")) for word in words]
+        return [(word, meaning(found.case, word)) for word in decisions(found.case)] if found.case is not None else []
 
     def _chosen(self, found: Found, words: list[str], sound: dict[str, Ref], key: str | None) -> None:
         if key is None or found.case is None:
@@ -260,11 +256,29 @@ class RecoveryScreen(BaseScreen):
         if key in sound:
             self.tt.show_thread(self._store(found), found.thread, sound[key], then="fork")
             return
-        store, word, case = self._store(found), words[int(key) - 1], found.case
+        word, case = words[int(key) - 1], found.case
+        if word == "done":  # what came of it has to be said too
+            self.app.push_screen(AnswerDialog(case, "reply"), partial(self._replied, found))
+            return
+        store = self._store(found)
         command = shlex.join(["tt-debug", "resolve", store.url, case.id, "--as", word])
-        work = partial(store.session.operations.decide, case.id, word, os_user())
+        work = partial(decide, store.session, case, word)
         said = f"{found.thread}: {word}"
         self.tt.loader.call(self, "decide", work, lambda _: Decided(said, command), patient=False)
+
+    def _replied(self, found: Found, answer: Answer | None) -> None:
+        if answer is None or found.case is None:
+            return
+        store, case = self._store(found), found.case
+        work = partial(store.session.answer, case.id, answer.value, os_user(), thread=case.thread)
+        command = answer_command(store.url, case, answer)
+
+        def recorded(made: Header) -> Message:
+            if answer.resume:
+                self.tt.show_thread(store, case.thread, made.ref, then="run.continue")
+            return Decided(f"{found.thread}: answered", command)
+
+        self.tt.loader.call(self, "decide", work, recorded, patient=False)
 
     @on(Decided)
     def _done(self, event: Decided) -> None:
@@ -295,3 +309,11 @@ class RecoveryScreen(BaseScreen):
     def command_line(self) -> str:
         """The same on the command line."""
         return "\n".join(f"tt-debug recover {shlex.quote(store.url)}" for store in self.tt.stores)
+
+
+def decide(session: Session, case: Approval, word: str) -> None:
+    """Decide about a run's case, or answer the question that holds it. Raises as `Operations.decide` and `answer`."""
+    if session.operations.is_case(case.id):
+        session.operations.decide(case.id, word, os_user())
+    else:
+        session.answer(case.id, verdict(case, word), os_user(), thread=case.thread)
