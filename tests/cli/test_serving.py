@@ -14,16 +14,13 @@ from mcp.server.mcpserver import MCPServer
 from stores.model import NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.cli.samples import sample_session
-from tt_debug.cli.agent_tools import AgentTools
+from tt_debug.cli.agent_server import agent_server
 from tt_debug.redaction import Redaction
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> MCPServer:
-    made = MCPServer("tt-debug")
-    for tool in AgentTools(sample_session(tmp_path), Redaction()).all():
-        made.add_tool(tool)
-    return made
+    return agent_server(sample_session(tmp_path), Redaction())
 
 
 async def call(server: MCPServer, tool: str, **arguments: Any) -> Any:
@@ -62,14 +59,16 @@ async def test_answers_come_in_portions_that_say_whether_there_is_more(server: M
 @pytest.mark.anyio
 async def test_what_cannot_be_answered_says_why(server: MCPServer) -> None:
     async with Client(server) as client:
-        for tool, arguments in (
-            ("show", {"ref": "nobody"}),
-            ("show", {"ref": "trip", "path": "no.where"}),
-            ("find", {"expression": "a ="}),
+        for tool, arguments, why in (
+            ("show", {"ref": "nobody"}, "no thread 'nobody'"),
+            ("show", {"ref": "trip", "path": "no.where"}, "has no no.where"),
+            ("find", {"expression": "a ="}, "not a JMESPath expression"),
+            ("find", {"expression": "a ="}, "see https://jmespath.org"),
+            ("find", {"expression": "a", "how": "last"}, "name a THREAD"),
         ):
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error
-            assert answer.content
+            assert why in answer.content[0].text, answer
 
 
 @pytest.mark.anyio
@@ -79,9 +78,7 @@ async def test_secrets_are_hidden_and_large_states_cut(tmp_path: Path) -> None:
     state: dict[str, Value] = {"api_key": "sk-1", "long": "x" * 50_000}
     path = native_file(tmp_path / "s.db", [NewCheckpoint(Ref("s", "", "1"), None, state, "input")])
     session = Session.open(str(path), read_only=True)
-    made = MCPServer("tt-debug")
-    for tool in AgentTools(session, Redaction()).all():
-        made.add_tool(tool)
+    made = agent_server(session, Redaction())
     shown = await call(made, "show", ref="s")
     assert "sk-1" not in str(shown)
     assert len(str(shown)) < 2_000

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import click
 
 from stores.errors import Unreachable
-from tt_debug import __version__
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import gathered, reveal_option, store_argument
@@ -35,22 +34,11 @@ def mcp(front: Front, options: McpOptions) -> ExitCode:
     Tools: threads, log, show, diff, history, find, grep. Secrets are hidden by their names.
     """
     try:
-        from mcp.server.mcpserver import MCPServer
-        from mcp.types import ToolAnnotations
+        from tt_debug.cli.agent_server import agent_server  # mcp: 600 ms
     except ImportError as error:
         raise UsageError("the mcp package is not installed", hint="pip install 'tt-debug[mcp]'") from error
-    from tt_debug.cli.agent_tools import AgentTools
-
     with front.looking(options.store) as session:
-        server = MCPServer(
-            "tt-debug",
-            version=__version__,
-            instructions="Read-only access to the checkpoints that an agent's runs left in a store.",
-            log_level="WARNING",
-        )
-        for tool in AgentTools(session, front.hiding(options.reveal)).all():
-            server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
-        server.run("stdio")
+        agent_server(session, front.hiding(options.reveal)).run("stdio")
     return ExitCode.OK
 
 
