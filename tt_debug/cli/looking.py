@@ -21,6 +21,7 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
+from tt_debug.session import addresses
 from tt_debug.session.records import log_record
 from tt_debug.session.thread_view import ThreadView
 
@@ -111,8 +112,7 @@ def log(front: Front, options: LogOptions) -> ExitCode:
     if options.graph and options.watch:
         raise UsageError("--watch makes columns of the list, and --graph draws none", hint="leave one of them out")
     with front.looking(options.store) as session:
-        ref = session.resolve(options.thread)
-        view = session.open_thread(ref.thread)
+        view, ref = addresses.locate(session, options.thread)
         if options.ns is not None:
             headers = listing.in_namespace(view, options.ns, all_threads=options.all)
         else:

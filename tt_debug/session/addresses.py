@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import NotFound
 from stores.model import Ref, Status
@@ -18,11 +19,35 @@ from tt_debug.errors import RefNotFound
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.shell import argument
 
+if TYPE_CHECKING:
+    from tt_debug.session.session import Session
+
 STEP = re.compile(r"-?\d+")
 BACK = re.compile(r"~(\d+)")
 SHORTEST_PREFIX = 4
 TURN = re.compile(r"turn:(-?\d+)")
 """``THREAD@turn:2``: the second human message; ``turn:-1`` the last one."""
+
+
+class Place(NamedTuple):
+    """What a REF leads to, and its thread, opened."""
+
+    view: ThreadView
+    ref: Ref
+
+
+def locate(session: Session, text: str) -> Place:
+    """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
+    thread, selector = session.split(text)
+    view = session.open_thread(thread)
+    if counted := TURN.fullmatch(selector):
+        from tt_debug.session import turns  # with questions of the whole history, 20 ms
+
+        ref = turns.turn(session, thread, int(counted.group(1))).ref
+    else:
+        ref = select(view, selector, session.marks.named(thread))
+    # It may stand in a thread of the family.
+    return Place(view if ref.thread == thread else session.open_thread(ref.thread), ref)
 
 
 def split(store: Store, text: str) -> tuple[str, str]:

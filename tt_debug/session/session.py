@@ -42,6 +42,8 @@ class Session(Doors):
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
         self.alone: Callable[[str], ThreadView] = partial(listing.open_view, store, journal, alone=True)
         """The same as a graph."""
+        self.split: Callable[[str], tuple[str, str]] = partial(addresses.split, store)
+        """Thread and selector of a REF. Raises RefNotFound when there is no such thread."""
         self.has_brief = isinstance(store, TellsAddresses)
         """Whether a brief list of threads is there long before the whole one."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
@@ -102,12 +104,7 @@ class Session(Doors):
 
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
-        thread, selector = addresses.split(self._store, text)
-        if counted := addresses.TURN.fullmatch(selector):
-            from tt_debug.session import turns  # with questions of the whole history, 20 ms
-
-            return turns.turn(self, thread, int(counted.group(1))).ref
-        return addresses.select(self.open_thread(thread), selector, self.marks.named(thread))
+        return addresses.locate(self, text).ref
 
     def load(self, ref: Ref) -> Checkpoint:
         """State and tasks, from a cache bounded in bytes or from the store."""
