@@ -170,3 +170,29 @@ def test_a_plan_names_the_breakpoints_that_it_meets(operator: Operator) -> None:
     planned = operator("resume", "t")
     assert (planned.code, "stops at breakpoint b1: before b when fixed" in planned.out) == (6, True)
     assert "elsewhere" not in planned.out
+
+
+def test_a_step_found_running_is_resolved_as_the_inbox_offers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on = bench(tmp_path, [python("a", "trail", "b", on_interrupt="ask"), python("b", "trail", None)])
+    crash(on)
+    assert on.go().status == "waiting"
+    operator = Operator(on, capsys)
+    (asked,) = operator("inbox", "--json").data
+    assert (asked["kind"], asked["decisions"]) == ("question", ["retry", "skip", "fail"])
+    held = operator("resume", "t", "--yes")
+    assert (held.code, "resolve" in held.err, asked["id"] in held.err) == (5, True, True)
+    assert operator("resolve", asked["id"], "--as", "ignore").code == 2
+    assert operator("resolve", asked["id"], "--as", "skip").code == 0
+    assert on.go().status == "done"
+    assert on.state()["trail"] == ["b1"]
+
+
+def test_a_persons_choice_is_answered_not_resolved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = {"id": "ask", "type": "human_task", "prompt": "Which?", "response_schema": {"enum": ["x", "y"]}, "next": None}
+    on = bench(tmp_path, [ask])
+    on.start({})
+    assert on.go().status == "waiting"
+    held = Operator(on, capsys)("resume", "t", "--yes")
+    assert (held.code, "tt-debug answer" in held.err) == (5, True)

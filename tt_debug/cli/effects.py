@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stores.effects import HOLDS
 from stores.errors import NotFound
 from stores.model import Value
 from tt_debug.cli import records
@@ -26,6 +25,7 @@ from tt_debug.cli.options import (
 from tt_debug.cli.output import Output, line_width
 from tt_debug.cli.tables import Column, clock, number, table
 from tt_debug.errors import UsageError
+from tt_debug.session.answers import verdict
 from tt_debug.session.executor import Duplicate, PlacedUse
 from tt_debug.session.records import Form, Pen, Record, form_of, timestamp
 from tt_debug.shell import argument
@@ -168,17 +168,17 @@ class ResolveOptions(Target):
 
 
 def resolve_effect(session: Session, options: ResolveOptions) -> None:
-    """Say what to do about an effect that holds a run; running stays with resume."""
+    """Say what to do about an effect or a step that holds a run; running stays with resume."""
     if options.result is not None and options.verdict != "done":
         raise UsageError("--result belongs to --as done")
     output = Output(options.as_json)
-    held = [asked for asked in session.approvals() if asked.kind in HOLDS and asked.id.startswith(options.id)]
+    held = [asked for asked in session.approvals() if asked.kind != "approval" and asked.id.startswith(options.id)]
     if len(held) > 1 and options.id not in {asked.id for asked in held}:
         raise NotFound(f"{options.id!r} fits {len(held)} open questions", hint="give more of the id")
     id = held[0].id if len(held) == 1 else options.id
-    answer: dict[str, Value] = {"as": options.verdict}
+    answer = verdict(held[0], options.verdict) if len(held) == 1 else {"as": options.verdict}
     if options.verdict == "done":
-        answer["result"] = options.result
+        answer = {"as": "done", "result": options.result}
     by = options.by or os_user()
     made = session.answer(id, answer, by)
     words = (options.word, argument(made.ref.thread))

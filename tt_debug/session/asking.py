@@ -13,7 +13,6 @@ from stores.errors import Conflict, Invalid, NotFound
 from stores.model import Header, Ref, Status, Value
 from stores.protocol import RunStore, Store
 from stores.runs import Approval
-from tt_debug.engine.effects import VERDICTS
 from tt_debug.errors import UsageError, WaitingForAnswer
 from tt_debug.session.answers import decisions, problem
 from tt_debug.session.journal import Asked, Journal
@@ -50,7 +49,7 @@ def held(store: Store, thread: str | None = None) -> tuple[Approval, ...]:
 
 def waiting(question: Approval) -> WaitingForAnswer:
     """The error of a thread that cannot go on without an answer, or until its run's case is decided."""
-    verdicts = VERDICTS.get(question.kind) or decisions(question)
+    verdicts = () if question.kind == "approval" else decisions(question)
     what = "is held until somebody decides about" if verdicts else f"waits for an answer to {question.node}:"
     how = f"resolve STORE {question.id} --as {'|'.join(verdicts)}" if verdicts else ""
     return WaitingForAnswer(
