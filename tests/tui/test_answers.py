@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stores.errors import Corrupt
 from stores.model import Checkpoint, NewCheckpoint, Ref, Value
 from tests.builders import native_file
 from tests.tui.conftest import screen_lines, screen_text, settled, wait_for
@@ -15,6 +16,7 @@ from tt_debug.blame import Stop
 from tt_debug.redaction import Redaction
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
+from tt_debug.tui.asking import Question
 from tt_debug.tui.glyphs import UNICODE
 from tt_debug.tui.rows.answers import answer_line
 from tt_debug.tui.rows.pieces import text_of
@@ -53,6 +55,23 @@ def test_of_an_object_what_changed_within_is_told() -> None:
     assert told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2", "days": 4}).endswith("→ 4  object → int")
     assert "sk-2" not in told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2"})
     assert told([1], [1, 2]).endswith("[1] → [1, 2]")
+
+
+async def test_below_the_answers_stands_what_the_step_of_the_one_under_the_cursor_changed() -> None:
+    async with thread_screen("trip-planner", (80, 24)) as it:
+        failing = it.app.stores[0].session.resolve("trip-planner@18")
+        it.app.stores[0].session.failing[failing] = Corrupt("page 7 cannot be read")  # type: ignore[attr-defined]
+        it.app.push_screen(AnswersScreen(it.app.stores[0], Question("who", it.screen.line[-1], ("plan",))))
+        await it.until(lambda: "What changed at step 22 plan" in it.text)
+        assert "~ usage.input_tokens  777 → 814" in it.text
+        await it.pilot.press("j")
+        await it.until(lambda: "page 7 cannot be read" in it.text)
+        await it.pilot.press("G")
+        await it.until(lambda: "What changed at step -1 input" in it.text)
+        await it.pilot.press("2", "enter")
+        await it.until(lambda: it.app.screen is it.screen)
+        await it.rest()
+        assert it.screen.selected == it.screen.line[0]
 
 
 async def test_to_the_change_before_and_after_of_a_value() -> None:

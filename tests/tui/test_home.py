@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+
+import pytest
 
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
@@ -30,6 +33,21 @@ async def test_home_lists_the_threads_newest_write_first(session: FakeSession) -
         title = app.screen.query_one(TitleBar).title
         assert (title.waiting, title.failed, title.read_only) == (1, 1, False)
         assert screen_lines(app)[-1].rstrip().endswith("? keys")
+
+
+@pytest.mark.parametrize(("width", "told"), [(80, False), (120, False), (200, True)])
+async def test_where_there_is_room_checkpoints_and_last_writes_are_told(
+    session: FakeSession, width: int, told: bool
+) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(width, 30)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        view = app.screen.query_one(ThreadsView)
+        heading = "".join(segment.text for segment in view.build_header(view.size.width))
+        row = "".join(segment.text for segment in view.build(3, view.size.width))
+        assert row.split()[0] == "screening-long"
+        assert ("checkpoints" in heading) is told
+        assert bool(re.search(r" 25  2026-09-1\d \d\d:\d\d *$", row)) is told
 
 
 async def test_each_status_has_a_word(session: FakeSession) -> None:

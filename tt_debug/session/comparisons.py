@@ -101,11 +101,13 @@ class Records:
 
 def hidden_step(session: Session, row: Row, hiding: Redaction) -> tuple[Diff, Diff]:
     """What the step of a row changed on either line, secrets hidden."""
-    a, b = (
-        () if header is None else hidden_changes(session.diff(header.ref), _around(session, header), hiding)
-        for header in (row.a, row.b)
-    )
+    a, b = (() if header is None else step_changes(session, header, hiding) for header in (row.a, row.b))
     return a, b
+
+
+def step_changes(session: Session, header: Header, hiding: Redaction) -> Diff:
+    """What the step that wrote a checkpoint changed, secrets hidden."""
+    return hidden_changes(session.diff(header.ref), _around(session, header), hiding)
 
 
 def _around(session: Session, header: Header) -> tuple[Value, ...]:

@@ -82,6 +82,10 @@ PANELS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "Answers",
         "What was found, as it comes. {row.open} goes to the checkpoint; the answers are then marked on its timeline.",
     ),
+    ("answers", "answer-step"): (
+        "What changed",
+        "What the step of the answer under the cursor changed: all of it, not only what was asked about.",
+    ),
     ("compare", "pairs"): (
         "Two lines",
         "The steps of A and B side by side, matched by node and visit: = alike, ~ other values, < > only on one side.",

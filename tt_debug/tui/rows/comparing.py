@@ -54,9 +54,15 @@ def step_lines(name: str, header: Header | None, changes: Diff, width: int, glyp
         yield (Piece(f"{name} has no such step", "muted"),)
         return
     yield (Piece(f"{name} ", "accent"), Piece(step_text(header).strip(), "strong"))
+    for line in changes_lines(changes, width - 2, glyphs):
+        yield (Piece("  "), *line)
+
+
+def changes_lines(changes: Diff, width: int, glyphs: Glyphs) -> Iterable[Line]:
+    """What a step changed, at most `MOST` of it."""
     if not changes:
-        yield (Piece("  changed nothing", "muted"),)
+        yield (Piece("changed nothing", "muted"),)
     for change in changes[:MOST]:
-        yield cut((Piece("  "), *change_line(change, glyphs)), width, glyphs.ellipsis)
+        yield cut(change_line(change, glyphs), width, glyphs.ellipsis)
     if len(changes) > MOST:
-        yield (Piece(f"  {glyphs.ellipsis} {counted(len(changes) - MOST, 'more change')}", "muted"),)
+        yield (Piece(f"{glyphs.ellipsis} {counted(len(changes) - MOST, 'more change')}", "muted"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Input
@@ -13,9 +14,10 @@ from tt_debug.tui.actions import ACTIONS, ROWS, Action, Safety, for_screen, show
 from tt_debug.tui.actions import bindings as bindings_of
 from tt_debug.tui.glyphs import ASCII, UNICODE
 from tt_debug.tui.panel_help import PANELS
-from tt_debug.tui.rows.pieces import Line, Piece, cells, wrap
+from tt_debug.tui.rows.pieces import Line, Piece, hanging
 from tt_debug.tui.screens.base import BaseScreen
 from tt_debug.tui.tour import with_keys
+from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.title_bar import Title
 
@@ -38,7 +40,7 @@ class HelpScreen(BaseScreen):
     def compose_body(self) -> ComposeResult:
         """One list and a search box."""
         yield Panel(id="help", empty="no key of that name")
-        yield Input(placeholder="part of a key's description", id="filter", compact=True)
+        yield Field(placeholder="part of a key's description", id="filter")
 
     def on_mount(self) -> None:
         """Fill it."""
@@ -72,7 +74,7 @@ class HelpScreen(BaseScreen):
         if not title:
             return []
         told = self.tt.glyphs.words(with_keys(words, self.tt.key_of))
-        return [(Piece(f"This panel: {title}", "primary"),), *wrap((Piece(f"  {told}"),), width), ()]
+        return [(Piece(f"This panel: {title}", "primary"),), *hanging((Piece("  "),), (Piece(told),), width), ()]
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrapped lines follow the width."""
@@ -122,13 +124,19 @@ def sections(where: str, actions: Sequence[Action] = ACTIONS) -> list[tuple[str,
 
 def action_lines(action: Action, width: int, ascii_only: bool = False) -> list[Line]:
     """One action: keys, title, help with its command, wrapped beside them; and what it may touch beyond looking."""
-    keys = " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys) or "(no key)"
-    if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
-        keys = f"{action.keys[0]}-{action.keys[-1]}"
+    keys = _keys_of(action, ascii_only)
     title = (ASCII if ascii_only else UNICODE).words(action.title)
-    label = (Piece(f"  {keys:<9} ", "accent"), Piece(f"{title:<{TITLE}} ", "strong"))
+    label = (Piece(f"  {keys:<{KEYS[ascii_only]}} ", "accent"), Piece(f"{title:<{TITLE}} ", "strong"))
     safety = "" if action.safety is Safety.LOOK else f"{action.safety.value}: "
     told = (Piece(safety, _INKS[action.safety]), Piece(action.help), Piece(f" {action.cli}".rstrip(), "muted"))
-    first, *rest = wrap(told, max(width - cells(label), 20))
-    blank = Piece(" " * cells(label))
-    return [(*label, *first), *((blank, *line) for line in rest)]
+    return hanging(label, told, width)
+
+
+def _keys_of(action: Action, ascii_only: bool) -> str:
+    if len(action.keys) > 2 and all(key.isdigit() for key in action.keys):
+        return f"{action.keys[0]}-{action.keys[-1]}"
+    return " ".join(shown_key(key, ascii_only=ascii_only) for key in action.keys) or "(no key)"
+
+
+KEYS: Final = {only: max(cell_len(_keys_of(action, only)) for action in ACTIONS) for only in (False, True)}
+"""Cells of the column of keys, in Unicode and in ASCII; a user's own may be longer."""

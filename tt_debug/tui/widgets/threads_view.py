@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,6 +14,13 @@ from stores.model import ThreadInfo
 from tt_debug.text import human_age
 from tt_debug.tui.glyphs import status_glyph, status_ink
 from tt_debug.tui.widgets.row_view import RowView
+
+COUNT: Final = 12
+"""Cells of the number of checkpoints,"""
+WRITTEN: Final = 17
+"""of the time of the last write,"""
+NODE: Final = 20
+"""and for a node, before either is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class _Columns:
     name: int
     node: int
     forks: bool
+    more: bool = False
 
 
 class ThreadsView(RowView):
@@ -90,7 +99,10 @@ class ThreadsView(RowView):
         if columns.forks:
             line.field("forks", 7, muted, right=True)
         line.field("age", 6, muted, right=True).add("  ")
-        return line.field("last node", columns.node, muted).segments()
+        line.field("last node", columns.node, muted)
+        if columns.more:
+            line.field("checkpoints", COUNT, muted, right=True).add("  ").field("last write", WRITTEN, muted)
+        return line.segments()
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
         """One thread, or a store's heading."""
@@ -110,13 +122,22 @@ class ThreadsView(RowView):
             line.field(str(entry.forks or ""), 7, self.ink("muted"), right=True)
         age = human_age(info.updated, self._now) if info.updated is not None else ""
         line.field(age, 6, self.ink("muted"), right=True).add("  ")
-        return line.field(info.last_node or unknown, columns.node, self.ink("muted")).segments()
+        line.field(info.last_node or unknown, columns.node, self.ink("muted"))
+        if columns.more:
+            counted = "" if info.checkpoints is None else f"{info.checkpoints:,}"
+            written = "" if info.updated is None else info.updated.astimezone().strftime("%Y-%m-%d %H:%M")
+            line.field(counted, COUNT, self.ink("muted"), right=True).add("  ")
+            line.field(written, WRITTEN, self.ink("muted"))
+        return line.segments()
 
 
 def _columns(width: int, longest: int) -> _Columns:
-    """The name takes what the longest needs, the node what is left of the rest; forks give way when it is narrow."""
+    """The name takes what the longest needs, the node what is left of the rest; forks give way when it is narrow. Where
+    there is more room than names need, checkpoints are counted and the time of the last write is told."""
     fixed = 2 + 2 + 12 + 5 + 6 + 2
     forks = width >= 58
     left = width - fixed - (7 if forks else 0)
+    more = left - longest >= NODE + COUNT + WRITTEN + 2
+    left -= COUNT + WRITTEN + 2 if more else 0
     name = max(min(longest, left - 9), 8)
-    return _Columns(name, max(left - name, 0), forks)
+    return _Columns(name, max(left - name, 0), forks, more)
