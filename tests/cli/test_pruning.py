@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import langgraph_file
+from tests.builders import langgraph_file, table_file
 from tests.cli.conftest import Ran, Run
 from tests.cli.samples import HOSTILE, sample_session
 from tt_debug.cli.front import Front, open_session
@@ -50,6 +50,13 @@ def test_json_adds_up(run: Run, tmp_path: Path) -> None:
         assert found[name] == sum(thread[name] for thread in found["threads"]) > 0
     kept = sum(reason["checkpoints"] for reason in found["kept"].values())
     assert found["checkpoints"] == found["could_free"] + kept
+
+
+def test_bytes_that_a_store_does_not_tell_are_no_zero(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{table_file(tmp_path / 'a.db')}?table=history&thread=run&id=id&parent=prev&state=payload"
+    assert "could be freed: this store does not tell of how many bytes" in run("gc", url).out
+    found = run("gc", url, "--json").data
+    assert (found["bytes"], found["could_free_bytes"], found["threads"][0]["bytes"]) == (None, None, None)
 
 
 def test_of_one_thread_each_that_stays_is_told(run: Run) -> None:

@@ -65,7 +65,8 @@ async def test_a_store_s_figures_its_ranges_and_orders(demo: TtDebugApp) -> None
         assert "3 ✓" in text
         assert "no usage in messages" in text
         assert "could be freed" in text
-        assert "as JSON. Nothing is deleted here." in text
+        assert "must stay. The other" in text
+        assert "Nothing is deleted here." in text
         assert nodes(screen)[:2] == ["search", "reserve_hotel"]
         await pilot.press("o")
         assert nodes(screen)[0] == "collect_hotels", "by p95"
@@ -241,8 +242,13 @@ async def test_a_time_range_leaves_older_threads_out(home: Path) -> None:
 
 
 def test_why_something_stays_is_wrapped_beside_how_much_does() -> None:
-    room = Room(9, 8, 100, 50, False, {Why.HEAD: (1, 50)})
+    room = Room(1, 9, 50, 100, False, {Why.HEAD: (1, 50)})
     lines = [text_of(line) for line in rows.room_lines(room, "tt-debug gc x", 32)]
     at = next(number for number, line in enumerate(lines) if "1 stay" in line)
+    assert " ".join(" ".join(lines).split()).startswith("8 of 9 checkpoints must stay. The other 1 could be freed, 50")
+    unsized = rows.room_lines(Room(1, 2, 0, 0, False, {Why.HEAD: (1, 0)}), "tt-debug gc x", 200)
+    assert "The other 1 could be freed, of how many bytes this store does not tell. Nothing is" in text_of(unsized[0])
+    nothing = text_of(rows.room_lines(Room(0, 2, 0, 9, True, {}), "x", 200)[0])
+    assert nothing == "2 of 2 checkpoints must stay. Nothing is deleted here."
     assert lines[at + 1].startswith(" " * len("      1 stay  "))
     assert all(len(line) <= 32 for line in lines)

@@ -75,14 +75,15 @@ def gc(front: Front, options: GcOptions) -> ExitCode:
 
 def _summary(found: Sum) -> Iterator[str]:
     what = "" if found.exact else " as JSON, which is more than the store takes where checkpoints share their parts"
+    room = f"{human_size(found.free)} of {human_size(found.total)}{what}"
     yield (
         f"{found.freed:,} of {counted(found.checkpoints, 'checkpoint')} in {counted(found.threads, 'thread')} could be "
-        f"freed: {human_size(found.free)} of {human_size(found.total)}{what}"
+        f"freed: {room if found.sized else 'this store does not tell of how many bytes'}"
     )
     for why in Why:
         if why in found.reasons:
             count, size = found.reasons[why]
-            yield f"{count:>9,} stay  {human_size(size):>5}  {why.words}"
+            yield f"{count:>9,} stay  {human_size(size) if found.sized else '?':>5}  {why.words}"
 
 
 def _thread_lines(advice: Sequence[Advice]) -> Iterator[str]:
@@ -93,8 +94,8 @@ def _thread_lines(advice: Sequence[Advice]) -> Iterator[str]:
             each.status,
             f"{each.checkpoints:,}",
             f"{each.freed:,}",
-            human_size(each.total),
-            human_size(each.free),
+            human_size(each.total) if each.sized else "?",
+            human_size(each.free) if each.sized else "?",
             ", ".join(f"{each.reasons[why][0]:,} {why}" for why in Why if why in each.reasons),
         )
         for each in ordered[:MOST]
@@ -125,10 +126,10 @@ def _record(found: Sum, advice: Sequence[Advice], *, one: bool) -> Record:
         "deleted": 0,
         "checkpoints": found.checkpoints,
         "could_free": found.freed,
-        "bytes": found.total,
-        "could_free_bytes": found.free,
+        "bytes": found.total if found.sized else None,
+        "could_free_bytes": found.free if found.sized else None,
         "bytes_of": "rows" if found.exact else "states",
-        "kept": _reasons(found.reasons),
+        "kept": _reasons(found.reasons, found.sized),
         "threads": [_thread_record(each) for each in advice],
         **({"stays": [_kept_record(*pair) for each in advice for pair in each.kept]} if one else {}),
     }
@@ -140,15 +141,17 @@ def _thread_record(advice: Advice) -> Record:
         "status": advice.status,
         "checkpoints": advice.checkpoints,
         "could_free": advice.freed,
-        "bytes": advice.total,
-        "could_free_bytes": advice.free,
-        "kept": _reasons(advice.reasons),
+        "bytes": advice.total if advice.sized else None,
+        "could_free_bytes": advice.free if advice.sized else None,
+        "kept": _reasons(advice.reasons, advice.sized),
         "problem": advice.problem,
     }
 
 
-def _reasons(reasons: Reasons) -> Record:
-    return {str(why): {"checkpoints": count, "bytes": size} for why, (count, size) in reasons.items()}
+def _reasons(reasons: Reasons, sized: bool) -> Record:
+    return {
+        str(why): {"checkpoints": count, "bytes": size if sized else None} for why, (count, size) in reasons.items()
+    }
 
 
 def _kept_record(header: Header, why: Why) -> Record:

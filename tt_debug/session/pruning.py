@@ -54,6 +54,11 @@ class Advice:
     kept: tuple[tuple[Header, Why], ...] = ()
     problem: str | None = None
 
+    @property
+    def sized(self) -> bool:
+        """Whether its bytes are known: a state is never of none."""
+        return bool(self.total or not self.checkpoints)
+
 
 @dataclass(slots=True)
 class Sum:
@@ -66,6 +71,11 @@ class Sum:
     free: int = 0
     exact: bool = True
     reasons: dict[Why, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def sized(self) -> bool:
+        """Whether bytes are known of them: a state is never of none."""
+        return bool(self.total or not self.checkpoints)
 
     def add(self, advice: Advice) -> None:
         """One more thread."""

@@ -84,12 +84,16 @@ def key_line(row: KeyRow, largest: int, width: int, glyphs: Glyphs = UNICODE) ->
 
 
 def room_lines(room: Room | None, command: str, width: int) -> list[Line]:
-    """What could be freed, and why the rest stays; nothing here frees it."""
+    """What must stay and why, said first, and what could be freed; nothing here frees it."""
     if room is None:
         return []
-    lead = f"{room.freed:,} of {counted(room.checkpoints, 'checkpoint')} could be freed: "
+    stays = f"{room.checkpoints - room.freed:,} of {counted(room.checkpoints, 'checkpoint')} must stay. "
+    lead = f"{stays}The other {room.freed:,} could be freed, "
     size = f"{human_size(room.free)} of {human_size(room.total)}{'' if room.exact else ' as JSON'}"
-    lines = wrap((Piece(lead), Piece(size, "accent"), Piece(". Nothing is deleted here.", "muted")), width)
+    if not room.total:
+        size = "of how many bytes this store does not tell"
+    freed = (Piece(lead), Piece(size, "accent"), Piece(". ")) if room.freed else (Piece(stays),)
+    lines = wrap((*freed, Piece("Nothing is deleted here.", "muted")), width)
     for why in Why:
         if why in room.reasons:
             count, _ = room.reasons[why]
