@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.widgets import Input
 
+import tt_debug
 from stores.model import Interrupt, Opaque, Partial, Ref, Status, Tagged, Task, Value, Write
 from stores.runs import Approval
 from stores.supervision import Breakpoint
@@ -133,3 +136,8 @@ async def test_what_a_run_prints_too() -> None:
         await it.pilot.pause()
         assert "[/red] [b]bold[/b]" in it.text
         assert harmless(it)
+
+
+def test_no_other_field_is_used() -> None:
+    modules = (Path(tt_debug.__file__).parent / "tui").rglob("*.py")
+    assert [path.name for path in modules if re.search(r"\bInput\(", path.read_text())] == []
