@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -60,6 +60,18 @@ def compile_expr(text: str) -> Expression:
         raise UsageError("the expression is nested too deeply") from None
 
 
+def check_condition(text: str) -> None:
+    """Raises UsageError as `compile_expr`, and for a function that JMESPath does not have.
+
+    Asked about a history, such an expression has no answer anywhere; a run would only be stopped by it later."""
+    import jmespath
+
+    compile_expr(text)
+    unknown = next(_unknown_functions(jmespath.compile(text).parsed), None)
+    if unknown is not None:
+        raise UsageError(f"{text!r} calls {unknown}(), which JMESPath does not have", hint=_hint(text))
+
+
 _ON_THE_LEFT: Final = frozenset(
     {"subexpression", "index_expression", "pipe", "projection", "value_projection", "filter_projection", "flatten"}
 )
@@ -75,6 +87,15 @@ def _reads(node: Mapping[str, Any]) -> frozenset[str] | None:
     parts = node["children"][:1] if node["type"] in _ON_THE_LEFT else node["children"]
     found = [_reads(part) for part in parts]
     return None if None in found else frozenset().union(*(keys for keys in found if keys is not None))
+
+
+def _unknown_functions(node: Mapping[str, Any]) -> Iterator[str]:
+    from jmespath.functions import Functions
+
+    if node["type"] == "function_expression" and node["value"] not in Functions.FUNCTION_TABLE:
+        yield node["value"]
+    for part in node["children"]:
+        yield from _unknown_functions(part)
 
 
 def _path(node: Mapping[str, Any]) -> Path | None:

@@ -131,6 +131,9 @@ def test_breakpoints_are_set_listed_and_cleared(operator: Operator) -> None:
     ]
     assert operator.on.go().error == "breakpoint b1, before ask when length(trail) == `1`"
     assert "before ask" in operator("break").out
+    assert operator("break", "--before-effect", "ask").err == "breakpoint b3: before the effect ask\n"
+    assert operator("break", "--clear", "b3").code == 0
+    assert operator("break", "--before", "ask", "--when", "size(trail)").code == 2
     assert [each["hits"] for each in operator("break", "--clear", "b1", "--json").data] == [0]
     assert operator("break", "--clear", "b9").code == 3
     assert operator("break", "--clear-all", "--json").data == []

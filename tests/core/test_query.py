@@ -6,7 +6,7 @@ import pytest
 
 from stores.model import MISSING, Opaque, Partial, Tagged, Value
 from tt_debug.errors import UsageError
-from tt_debug.query import Failed, compile_expr, equality_of, evaluate, holds
+from tt_debug.query import Failed, check_condition, compile_expr, equality_of, evaluate, holds
 
 STATE: dict[str, Value] = {
     "plan": {"status": "draft", "steps": ["a", "b"]},
@@ -67,6 +67,12 @@ def test_what_is_no_expression_is_refused_with_the_way_to_write_it(text: str) ->
     with pytest.raises(UsageError, match="is not a JMESPath expression") as caught:
         compile_expr(text)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["__import__('os')", "a[?size(b) > `1`]", "length(nosuch(a))", "sort_by(a, &odd(b))"])
+def test_a_condition_with_a_function_that_nobody_has_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"calls \w+\(\), which JMESPath does not have"):
+        check_condition(text)
 
 
 TRUE: list[Value] = [True, "x", 0, 0.0, [1], {"a": None}]

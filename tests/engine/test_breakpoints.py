@@ -155,7 +155,7 @@ def test_a_run_stops_before_a_call_and_makes_it_once_when_it_goes_on(tmp_path: P
     on.start({"to": "anna"})
     stop(on, "effect", name="send", condition="to == 'anna'")
     ending = on.go()
-    assert (ending.status, ending.error) == ("paused", "breakpoint b1, before send of a when to == 'anna'")
+    assert (ending.status, ending.error) == ("paused", "breakpoint b1, before the effect send of a when to == 'anna'")
     assert (nodes.asked, on.store.effects("t")) == ([], ())
     assert on.go().status == "done"
     assert nodes.names() == ["send"]

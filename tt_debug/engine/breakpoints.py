@@ -49,7 +49,9 @@ def _fault(condition: str | None, state: Mapping[str, Value]) -> str | None:
 
 
 def _where(place: Place, node: str, name: str) -> str:
-    return {"error": f"on an error of {node}", "effect": f"before {name} of {node}"}.get(place, f"{place} {node}")
+    return {"error": f"on an error of {node}", "effect": f"before the effect {name} of {node}"}.get(
+        place, f"{place} {node}"
+    )
 
 
 class Stops:

@@ -22,7 +22,7 @@ from tt_debug.engine import graph_recovery, recover, recovery
 from tt_debug.engine.ownership import claimed
 from tt_debug.engine.recovery import RecoveryPlan
 from tt_debug.errors import UsageError
-from tt_debug.query import compile_expr
+from tt_debug.query import check_condition
 from tt_debug.session.answers import decisions
 from tt_debug.session.figures import Figures, figures
 from tt_debug.session.owners import known_runs
@@ -151,7 +151,7 @@ class Operations:
         if wanted.condition is not None:
             if len(wanted.condition) > LONGEST_CONDITION:
                 raise UsageError(f"a condition has at most {LONGEST_CONDITION} characters")
-            compile_expr(wanted.condition)
+            check_condition(wanted.condition)
         taken = {each.id for each in self._own.breakpoints()}
         id = next(f"b{number}" for number in range(1, len(taken) + 2) if f"b{number}" not in taken)
         return self._own.set_breakpoint(replace(wanted, id=id))

@@ -83,5 +83,7 @@ def breakpoint_words(each: Breakpoint) -> str:
     """Where it stops, in words."""
     node = each.node or "every node"
     if each.place == "effect":
-        return f"before {each.name or 'every effect'}" + (f" of {each.node}" if each.node else "")
+        return f"before {f'the effect {each.name}' if each.name else 'every effect'}" + (
+            f" of {each.node}" if each.node else ""
+        )
     return f"on an error of {node}" if each.place == "error" else f"{each.place} {node}"

@@ -17,7 +17,7 @@ from textual.widgets import Checkbox, Input, RadioButton, RadioSet, Static
 
 from stores.supervision import Breakpoint
 from tt_debug.errors import UsageError
-from tt_debug.query import compile_expr
+from tt_debug.query import check_condition
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.dialogs.base import Choice, Dialog
 from tt_debug.tui.dialogs.edit import REST, InPlace
@@ -170,7 +170,7 @@ class BreakpointDialog(Dialog[Wish]):
         condition, place, node = self._text("#break-when"), self._place(), self._text("#break-node")
         try:
             if condition:
-                compile_expr(condition)
+                check_condition(condition)
         except UsageError as error:
             self.complain(f"{error}; {error.hint}" if error.hint else str(error))
             return None
