@@ -12,6 +12,7 @@ import pytest
 from stores.runs import RunStatus, StepRecord
 from stores.supervision import Takeover
 from tests.cli.conftest import Ran
+from tests.engine import effect_nodes
 from tests.engine.flows import Bench, bench, python
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front
@@ -199,3 +200,15 @@ def test_a_persons_choice_is_answered_not_resolved(tmp_path: Path, capsys: pytes
     assert on.go().status == "waiting"
     held = Operator(on, capsys)("resume", "t", "--yes")
     assert (held.code, "tt-debug answer" in held.err) == (5, True)
+
+
+def test_doctor_tells_a_held_run_from_one_that_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    on = bench(tmp_path, [python("a", "tests.engine.effect_nodes:sends", None)])
+    effect_nodes.reset()
+    effect_nodes.troubles["send"] = [TimeoutError("no answer")]
+    on.start({"to": "anna", "cls": "at_most_once"}, "asks")
+    assert on.go("run-asks").status == "held"
+    crash(on)
+    said = Operator(on, capsys)("doctor").out
+    assert "1 run crashed: t\n" in said
+    assert "1 run held: asks\n" in said

@@ -97,10 +97,11 @@ def _content(session: Session, threads: tuple[ThreadInfo, ...]) -> Iterator[Find
 
 
 def _runs(session: Session) -> Iterator[Finding]:
-    crashed = [run.thread for run in session.runs() if run.status == "crashed"]
-    if crashed:
-        names = ", ".join(crashed[:MOST_NAMED])
-        yield Finding("runs", "warn", f"{_many(len(crashed), 'run')} crashed: {names}", "go on with: tt-debug resume")
+    for status, way in (("crashed", "go on with: tt-debug resume"), ("held", "decide about them: tt-debug inbox")):
+        found = [run.thread for run in session.runs() if run.shown == status]
+        if found:
+            names = ", ".join(found[:MOST_NAMED])
+            yield Finding("runs", "warn", f"{_many(len(found), 'run')} {status}: {names}", way)
 
 
 def _file(path: Path) -> Iterator[Finding]:
