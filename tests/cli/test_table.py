@@ -19,3 +19,7 @@ def test_the_readme_is_true() -> None:
 def test_every_command_is_in_it() -> None:
     for name in commands.names():
         assert f"| `{name} " in command_table()
+
+
+def test_every_option_with_a_value_names_it() -> None:
+    assert " None]" not in command_table()

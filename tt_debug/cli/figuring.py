@@ -57,7 +57,13 @@ class StatsOptions(Target):
 @click.option("--from", "start", type=REF, metavar="REF", help="Of that line only what comes after REF.")
 @click.option("--last", type=Duration(), metavar="TIME", help="Only what was written in the last 24h, 7d, 90m.")
 @click.option("--check", is_flag=True, help="Exit 1 where something is alarming.")
-@click.option("--format", type=click.Choice(["text", "prometheus"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    type=click.Choice(["text", "prometheus"]),
+    default="text",
+    metavar="FORM",
+    help="text (default), or prometheus.",
+)
 @looking_options
 @gathered(StatsOptions)
 def stats(front: Front, options: StatsOptions) -> ExitCode:
