@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tests.bench.harness import Case
-from tests.bench.subjects import asking, differing, reading, running, starting, stepping, storing, terminal
+from tests.bench.subjects import asking, differing, following, reading, running, starting, stepping, storing, terminal
 
 SUBJECTS: Final[tuple[Callable[[int], Iterator[Case]], ...]] = (
     reading.cases,
@@ -16,6 +16,7 @@ SUBJECTS: Final[tuple[Callable[[int], Iterator[Case]], ...]] = (
     asking.cases,
     running.cases,
     starting.cases,
+    following.cases,
     terminal.cases,
 )
 """One line for each subject; ``tests/bench/subjects`` holds them, ``tests/bench/works`` what they measure."""

@@ -24,7 +24,7 @@ from tests.stores.handmade import CHECKPOINTS, WITH_PATH
 _START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
 _STEP: Final = timedelta(milliseconds=500)
-_BRANCH_EVERY: Final = 50
+BRANCH_EVERY: Final = 50
 SHAPE: Final = 2
 """Counts up when what is made here changes, so that nobody measures yesterday's files."""
 
@@ -96,7 +96,7 @@ def _langgraph(path: Path, rows: Iterator[Row]) -> None:
 def _linear(count: int) -> Iterator[Row]:
     line: list[str] = []
     for number in range(count):
-        branches = number % _BRANCH_EVERY == _BRANCH_EVERY - 1
+        branches = number % BRANCH_EVERY == BRANCH_EVERY - 1
         parent = line[-2] if branches and len(line) > 1 else line[-1] if line else None
         step = len(line) - 1
         made = checkpoint_id(number, step)
