@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,33 @@ async def test_a_hanging_database_does_not_hold_up_leaving(session: FakeSession)
         await pilot.press("q")
     assert app.return_value == 0
     hangs.set()
+
+
+HANGS = """
+import asyncio, threading
+from tests.tui.conftest import app_over
+from tests.tui.fakes import demo_session
+
+session = demo_session()
+asked = threading.Event()
+session.threads = lambda **_: asked.set() or threading.Event().wait() and ()
+app = app_over(session)
+
+async def leave():
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert asked.wait(60)
+        await pilot.press("q")
+
+asyncio.run(leave())
+print("left with", app.return_value)
+"""
+
+
+def test_the_process_ends_though_its_database_never_answers() -> None:
+    # The timeout is for a process that would wait for ever.
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "left with 0\n"), done.stderr
 
 
 async def test_an_active_run_is_asked_about(session: FakeSession) -> None:
