@@ -93,6 +93,20 @@ def test_it_ends_when_the_head_stands_as_wanted(path: Path, capsys: pytest.Captu
     assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [["0", "a"], ["1", "a"]]
 
 
+def test_what_came_just_before_the_end_is_told(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = Tail.status
+
+    def written_before(tail: Tail) -> str:
+        add(path, new(2, Status.DONE))
+        return status(tail)
+
+    monkeypatch.setattr(Tail, "status", written_before)
+    assert main(("tail", str(path), "t", "--json", "--until", "done")) == 0
+    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == ["0", "1", "2"]
+
+
 def test_it_follows_another_process(path: Path) -> None:
     words = [sys.executable, "-m", "tt_debug", "tail", str(path), "t", "--json", "--until", "done"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as following:

@@ -59,6 +59,7 @@ def tail(front: Front, options: TailOptions) -> ExitCode:
             while not following.changed():
                 time.sleep(following.pause)
             _tell(output, following.fresh())
+        _tell(output, following.fresh())  # what was written between the last look and the answer that ended it
     return ExitCode.OK
 
 
