@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from tt_debug.tui.asking import Question
 from tt_debug.tui.glyphs import UNICODE
 from tt_debug.tui.rows.answers import answer_line
 from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens import answers
 from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -55,6 +57,26 @@ def test_of_an_object_what_changed_within_is_told() -> None:
     assert told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2", "days": 4}).endswith("→ 4  object → int")
     assert "sk-2" not in told({**old, "api_key": "sk-1"}, {**old, "api_key": "sk-2"})
     assert told([1], [1, 2]).endswith("[1] → [1, 2]")
+
+
+async def test_a_question_that_waits_for_the_store_says_that_it_stops_and_can_be_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate, asked = threading.Event(), answers.ask
+
+    def slow(*given: Any) -> Any:
+        gate.wait(60)
+        return asked(*given)
+
+    monkeypatch.setattr(answers, "ask", slow)
+    async with thread_screen("trip-planner", (120, 40)) as it:
+        it.app.push_screen(AnswersScreen(it.app.stores[0], Question("who", it.screen.line[-1], ("plan",))))
+        await it.until(lambda: "Esc stops" in it.text)
+        await it.pilot.press("escape")
+        await it.until(lambda: "stopping once" in it.text)
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen)
+        gate.set()
 
 
 async def test_below_the_answers_stands_what_the_step_of_the_one_under_the_cursor_changed() -> None:

@@ -212,7 +212,9 @@ class AnswersScreen(BaseScreen):
             return ""
         of = f" of {part.of:,}" if part.of and self._asking else ""
         words = [f"{part.asked:,}{of} checkpoints asked"]
-        if self._asking:
+        if self._asking and self._watch.stopped:
+            words.append("stopping once what is being read is read…")
+        elif self._asking:
             words.append("Esc stops")
         elif part.stopped:
             words.append("stopped: there may be more")
@@ -302,9 +304,10 @@ class AnswersScreen(BaseScreen):
             self.query_one("#question").focus()
 
     def action_escape(self) -> None:
-        """Stop asking, keeping what was found; then leave the text field; then close."""
-        if self._asking and self._watch is not None:
+        """Stop asking, keeping what was found; then leave the text field; then close, not waiting for a slow store."""
+        if self._asking and self._watch is not None and not self._watch.stopped:
             self._watch.stop()
+            self._show_progress(self.query_one("#answers", Panel))
         elif isinstance(self.focused, Input) and self._part.answers:
             self.query_one("#answers").focus()
         else:
