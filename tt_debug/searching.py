@@ -23,6 +23,7 @@ class Found:
     """A text at a place of a checkpoint. ``part``: "state", "task", "meta", "node" or "thread".
 
     ``path`` leads from that part to the text, which is a key itself where ``is_key``; ``nodes`` wrote the checkpoint.
+    ``whole`` is all of a text that may be JSON: what is secret in it has its name there, and not in the excerpt.
     """
 
     ref: Ref
@@ -32,6 +33,7 @@ class Found:
     excerpt: str
     is_key: bool = False
     nodes: tuple[str, ...] = ()
+    whole: str = ""
 
 
 class Text(NamedTuple):
@@ -72,7 +74,8 @@ class Search:
             mark = hash((part, tuple(step for step in path if type(step) is not int), text))
             held.add(mark)
             if self._every or mark not in before:
-                found.append(Found(ref, None, part, path, _excerpt(text, at, len(self._text)), is_key))
+                whole = text if text.startswith(("{", "[")) else ""
+                found.append(Found(ref, None, part, path, _excerpt(text, at, len(self._text)), is_key, whole=whole))
         if held:
             self._held[ref] = frozenset(held)
             if len(self._held) > _KEPT:

@@ -110,6 +110,16 @@ def test_grep_looks_in_every_thread_and_hides_secrets(ask: Ask, tmp_path: Path) 
     assert main(("grep", str(path), "live")) == 0
 
 
+def test_grep_hides_a_secret_inside_json_that_is_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state: dict[str, Value] = {"args": '{"api_key": "sk-live-1"}', "note": "[api_key"}
+    path = native_file(tmp_path / "j.db", [NewCheckpoint(Ref("s", "", "1"), None, state, "input")])
+    assert main(("grep", str(path), "api_key")) == 0
+    assert main(("grep", str(path), "sk-live", "--json")) == 0
+    said = capsys.readouterr().out
+    assert "note: [api_key" in said
+    assert "sk-live" not in said
+
+
 def test_grep_hides_what_lies_under_a_secret_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state: dict[str, Value] = {"api_key": "sk-live-123", "note": "live"}
     path = native_file(tmp_path / "s.db", [NewCheckpoint(Ref("s", "", "1"), None, state, "input")])

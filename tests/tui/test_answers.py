@@ -15,6 +15,7 @@ from tests.tui.conftest import screen_lines, screen_text, settled, wait_for
 from tests.tui.thread_app import thread_screen
 from tt_debug.blame import Stop
 from tt_debug.redaction import Redaction
+from tt_debug.searching import Search, within
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.asking import Question
@@ -77,6 +78,12 @@ async def test_a_question_that_waits_for_the_store_says_that_it_stops_and_can_be
         await it.pilot.press("escape")
         await it.until(lambda: it.app.screen is it.screen)
         gate.set()
+
+
+def test_a_secret_inside_json_that_is_a_text_is_hidden_where_it_is_found() -> None:
+    held: dict[str, Value] = {"args": '{"api_key": "sk-live-1"}'}
+    (hit,) = Search("sk-live").within(Ref("s", "", "1"), None, within("state", held))
+    assert "sk-live" not in text_of(answer_line(hit, Redaction(), UNICODE, named=False))
 
 
 async def test_below_the_answers_stands_what_the_step_of_the_one_under_the_cursor_changed() -> None:

@@ -268,7 +268,7 @@ def found_record(hit: Found, hiding: Redaction) -> dict[str, Value]:
 
 
 def _holds_secret(hit: Found, hiding: Redaction) -> bool:
-    return not hit.is_key and _is_secret(hiding, hit.path)
+    return not hit.is_key and (_is_secret(hiding, hit.path) or hiding.hide(hit.whole) is not hit.whole)
 
 
 def _is_secret(hiding: Redaction, path: Path) -> bool:

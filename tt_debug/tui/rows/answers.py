@@ -93,7 +93,8 @@ def _turn(turn: HumanTurn, glyphs: Glyphs) -> Line:
 def _found(found: Found, hiding: Redaction, glyphs: Glyphs) -> Line:
     path = safe_text(format_path(found.path))
     where = path if found.part == "state" else f"{found.part} {path}".rstrip()
-    if not found.is_key and any(hiding.names(step) for step in found.path):
+    tells = any(hiding.names(step) for step in found.path) or hiding.hide(found.whole) is not found.whole
+    if not found.is_key and tells:
         return (Piece(f"{where}  ", "key"), Piece(glyphs.secret, "muted"))
     return (Piece(f"{where}  ", "key"), Piece(one_liner(found.excerpt, glyphs), "string"))
 
