@@ -34,7 +34,7 @@ class Pulse:
         path = store.info.path
         self._files = () if path is None else (path, f"{path}-wal")
         self._last: object = None
-        self.pause = 0.02 if self._files else 1.0
+        self.pause = 0.1 if self._files else 1.0
         """Seconds between two looks that cost next to nothing: two `stat`s, or one question a second."""
 
     def changed(self) -> bool:
