@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from stores.effects import Effect, EffectStatus
 from stores.model import Header, Ref
-from stores.protocol import Store
+from stores.protocol import Store, TellsAddresses
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import newest_headers
 from tt_debug.session.run_records import elsewhere
@@ -15,13 +15,20 @@ from tt_debug.session.run_records import elsewhere
 
 def business_id_of(store: Store, journal: Journal, thread: str) -> str:
     """That of the line of work which the thread was forked from, unless it was to have effects of its own."""
-    forks, fresh, seen = journal.forks(), journal.fresh(), {thread}
-    while thread not in fresh and thread in forks and forks[thread].thread not in seen:
-        thread = forks[thread].thread
-        seen.add(thread)
-    own = f"{thread}~{forks[thread].id}" if thread in fresh and thread in forks else thread
+    forks, fresh, seen, origin = journal.forks(), journal.fresh(), {thread}, thread
+    while origin not in fresh and origin in forks and forks[origin].thread not in seen:
+        origin = forks[origin].thread
+        seen.add(origin)
+    own = f"{origin}~{forks[origin].id}" if origin in fresh and origin in forks else origin
     # The store's id is in it: threads of two stores may share names, and would hand the same keys to the same world.
-    return f"{own}@{store.info.store_id[:8]}"
+    # So is the oldest checkpoint, which a fork copies: a file that was begun anew at the same place is another world.
+    return f"{own}@{store.info.store_id[:8]}.{_oldest(store, thread)}"
+
+
+def _oldest(store: Store, thread: str) -> str:
+    if isinstance(store, TellsAddresses):
+        return next((ref.id for ref in store.addresses(thread).refs if not ref.ns), "")
+    return next((header.ref.id for header in reversed([*newest_headers(store, thread)]) if not header.ref.ns), "")
 
 
 def visits_of(store: Store, thread: str, at: Ref | None = None) -> Mapping[str, Mapping[str, int]]:
