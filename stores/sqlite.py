@@ -93,10 +93,11 @@ class Reader:
     def connection(self) -> Iterator[sqlite3.Connection]:
         """One consistent snapshot for the length of the block. Raises Busy when the file was rewritten meanwhile."""
         with self._lock, translated(self._path):
-            db = self._current()
-            if db.in_transaction:
-                yield db
+            # Within a question, the file is not looked at: to open it anew would close what the question reads from.
+            if self._db is not None and self._db.in_transaction:
+                yield self._db
                 return
+            db = self._current()
             db.execute("BEGIN")
             try:
                 yield db

@@ -158,6 +158,17 @@ def test_a_file_rewritten_during_a_look_is_looked_at_again(tmp_path: Path) -> No
         assert asked == 2
 
 
+def test_a_question_within_a_question_is_asked_of_the_same_snapshot(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "app.db", journal_mode="wal")
+    with closing(open_reading(path)) as reader, peer(path) as other:
+        with reader.connection() as db:
+            other(INSERT)  # a log stands beside the file now, which is open as one without
+            with reader.connection() as within:
+                assert within.execute(COUNT).fetchone() == (8,)
+            assert db.execute(COUNT).fetchone() == (8,)
+        assert count(reader) == 9
+
+
 def test_a_snapshot_does_not_move(tmp_path: Path) -> None:
     path = table_file(tmp_path / "app.db", journal_mode="wal")
     with peer(path) as other:
