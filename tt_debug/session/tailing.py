@@ -21,8 +21,9 @@ from tt_debug.session.thread_view import ThreadView
 from tt_debug.text import safe_text
 
 _PAGE = 100
-_TICK: Final = 20_000_000
-"""Nanoseconds in which two writes of a file may have one time: kernels stamp them by their clock's tick."""
+_UNSURE: Final = 1_000_000_000
+"""Nanoseconds after a write in which the file's bytes do not tell whether readers see it: they stand in a log before
+their commit does (an fsync lies between), and two writes within a tick of the kernel's clock have one time."""
 
 
 class Pulse:
@@ -48,8 +49,7 @@ class Pulse:
     def _of_file(self) -> object:
         found = tuple(_stat(path) for path in self._files)
         now = time.time_ns()
-        # What is written within the same tick would look the same: such a moment is looked at again.
-        fresh = any(each is not None and abs(now - each[2]) < _TICK for each in found)
+        fresh = any(each is not None and abs(now - each[2]) < _UNSURE for each in found)
         return None if fresh else found
 
     def _of_newest(self) -> object:
