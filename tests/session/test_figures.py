@@ -66,6 +66,15 @@ def test_what_waits_is_the_backlog(tmp_path: Path) -> None:
     assert (found.waiting, found.waiting_since, dict(found.runs)) == (1, on.store.approvals()[0].since, {"waiting": 1})
 
 
-def test_a_recovery_that_takes_longer_than_a_run_is_alarming() -> None:
-    found = Figures({}, 1, {"finished": 1}, Mean(1, 9.0, 9.0), Mean(1, 2.0, 2.0), Mean(), 0, None, 0, 0)
+def test_recoveries_that_take_longer_than_a_run_are_alarming_and_one_is_not() -> None:
+    found = Figures({}, 2, {"finished": 2}, Mean(2, 18.0, 9.0), Mean(2, 4.0, 2.0), Mean(), 0, None, 0, 0)
     assert found.alerts() == ("recovering takes 9.0 s on the mean, running again from the start 2.0 s",)
+    once = Figures({}, 1, {"finished": 1}, Mean(1, 9.0, 9.0), Mean(1, 2.0, 2.0), Mean(), 0, None, 0, 0)
+    assert once.alerts() == ()
+
+
+def test_a_run_that_is_held_for_a_decision_is_no_failed_recovery_and_one_given_up_is() -> None:
+    held = Figures({}, 4, {"finished": 3, "held": 1}, Mean(), Mean(), Mean(), 0, None, 0, 0)
+    assert (held.success_rate, held.alerts()) == (1.0, ())
+    given_up = Figures({}, 4, {"finished": 3, "given up": 1}, Mean(), Mean(), Mean(), 0, None, 0, 0)
+    assert given_up.success_rate == 0.75

@@ -14,7 +14,7 @@ from typing import Final
 from stores.model import Value
 from stores.protocol import RunStore
 from stores.runs import Run, RunStatus, StepRecord
-from stores.supervision import StoredEvent
+from stores.supervision import Case, StoredEvent
 from tt_debug.engine.recovery import ALERT_AFTER
 
 LOWEST_RATE: Final = 0.95
@@ -44,8 +44,8 @@ class Figures:
     """What a store's runs came to.
 
     ``outcomes`` counts the runs that were recovered by how they stand: finished (or stopped where they should),
-    failed, held, open. ``recovery`` lasts from a takeover to the next completed step; ``rerun`` is what a run from
-    the beginning would have taken to get there. ``writes`` are commits of a step.
+    failed, held, given up, open. ``recovery`` lasts from a takeover to the next completed step; ``rerun`` is what a run
+    from the beginning would have taken to get there. ``writes`` are commits of a step.
     """
 
     runs: Mapping[str, int]
@@ -62,8 +62,9 @@ class Figures:
 
     @property
     def success_rate(self) -> float | None:
-        """Of the recovered runs whose end is known, how many finished."""
-        ended = sum(count for outcome, count in self.outcomes.items() if outcome != "open")
+        """Of the recovered runs whose end is known, how many finished. One that is held waits for somebody's decision,
+        as it should; one that was held for dying again and again is given up."""
+        ended = sum(count for outcome, count in self.outcomes.items() if outcome not in ("open", "held"))
         return self.outcomes.get("finished", 0) / ended if ended else None
 
     def alerts(self) -> tuple[str, ...]:
@@ -74,7 +75,8 @@ class Figures:
             found.append(f"of the runs that were recovered {rate:.0%} finished, below {LOWEST_RATE:.0%}")
         found += [f"run {run} was recovered {count} times" for run, count in self.most_recovered if count > ALERT_AFTER]
         recovery, rerun = self.recovery.mean, self.rerun.mean
-        if recovery is not None and rerun is not None and recovery > max(rerun, _UNFELT):
+        # One that waited out the rest of a retry's delay says nothing about the others.
+        if recovery is not None and rerun is not None and self.recovery.count > 1 and recovery > max(rerun, _UNFELT):
             found.append(f"recovering takes {recovery:.1f} s on the mean, running again from the start {rerun:.1f} s")
         return tuple(found)
 
@@ -106,6 +108,8 @@ def _outcome(run: Run) -> str:
         return "finished"
     if run.status == RunStatus.FAILED:
         return "failed"
+    if run.hold_reason == Case.RECOVERY_LIMIT:
+        return "given up"
     return "held" if run.hold_reason else "open"
 
 
