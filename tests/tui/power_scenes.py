@@ -143,6 +143,7 @@ async def breakpoint_form(stage: Stage) -> None:
     condition = "length(messages) > `20`"
     stage.session.breaks = [Breakpoint("b1", "effect", "book_hotel", "mail", condition, "trip-planner", hits=2)]
     await stage.thread()
+    await stage.still()  # what lies behind a dialog is not drawn anew
     await stage.press("B")
     await stage.pilot.press("1")
     await wait_for(stage.pilot, lambda: isinstance(stage.app.screen, BreakpointDialog))
