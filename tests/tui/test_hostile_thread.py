@@ -67,7 +67,7 @@ def harmless(it: Opened) -> bool:
     return unsafe_characters(screen_text(it.app)) == set()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.soak), (200, 60)])
 async def test_every_panel_shows_hostile_texts_as_text(size: tuple[int, int]) -> None:
     async with thread_screen(HOSTILE, session=hostile(), size=size) as it:
         assert "[/red] [b]bold[/b]" in it.text

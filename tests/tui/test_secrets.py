@@ -53,7 +53,7 @@ async def everything(it: Opened) -> str:
     return "\n".join(texts)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.soak)])
 async def test_no_panel_shows_a_secret_until_it_is_asked_to(size: tuple[int, int]) -> None:
     async with thread_screen("t", session=full_of_secrets(), size=size) as it:
         text = await everything(it)
