@@ -81,6 +81,7 @@ def test_options_that_need_others(shell: Shell, steered: Path, more: tuple[str, 
     assert said in shell("edit", steered, "t", "--set", 'mood="good"', *more, code=2).stderr
 
 
+@pytest.mark.soak  # the session's own test of it runs every time
 def test_a_changed_graph_exits_4_with_its_differences(shell: Shell, tmp_path: Path) -> None:
     path = started(tmp_path / "t.sqlite", "steered:builder", value={"mood": "good"}, interrupt_before=["look"])
     shell("resume", path, "t", "--graph", GRAPH, "--until", "party", "--yes", code=5)

@@ -112,6 +112,7 @@ async def test_an_edit_as_a_node_asks_shows_what_comes_out_and_saves(tmp_path: P
         assert session.load(session.resolve("t")).header.next == ("party",)
 
 
+@pytest.mark.soak  # the session's own test of it runs every time
 async def test_a_graph_that_changed_is_asked_about(tmp_path: Path) -> None:
     path = started(tmp_path / "t.sqlite", "steered:builder", value={"mood": "good"}, interrupt_before=["look"])
     async with shown(path, "steered:builder") as it:
