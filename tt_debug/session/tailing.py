@@ -110,11 +110,15 @@ class Tail:
 
     def status(self) -> str:
         """How the thread's head stands."""
-        head = self._store.head(self._thread)
-        newest = self._store.headers(self._thread, limit=_PAGE).items
-        # The head is among the newest but for odd ids; only then its state is read with it.
-        found = next((header for header in newest if header.ref == head), None)
-        return self._now(found or self._store.load(head).header).status
+        while True:
+            head = self._store.head(self._thread)
+            newest = self._store.headers(self._thread, limit=_PAGE).items
+            # The head is among the newest but for odd ids; only then its state is read with it.
+            found = next((header for header in newest if header.ref == head), None)
+            status = self._now(found or self._store.load(head).header).status
+            # One that was overtaken meanwhile is a finished step, which says nothing about the thread.
+            if self._store.head(self._thread) == head:
+                return status
 
     def _unseen(self) -> Iterator[Header]:
         after: str | None = None
