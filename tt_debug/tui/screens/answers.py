@@ -29,6 +29,7 @@ from tt_debug.tui.rows.answers import answer_line, origin_words
 from tt_debug.tui.rows.comparing import changes_lines, step_text
 from tt_debug.tui.screens.base import NARROW, BaseScreen
 from tt_debug.tui.screens.going import MarksHits, Shows, ShowsMessages, go_to_checkpoint
+from tt_debug.tui.screens.one_reading import OneReading
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
@@ -78,7 +79,7 @@ class ChangesRead(Message):
         self.step = step
 
 
-class AnswersScreen(BaseScreen):
+class AnswersScreen(OneReading, BaseScreen):
     """A question without words is asked for them first."""
 
     WHERE = "answers"
@@ -90,7 +91,6 @@ class AnswersScreen(BaseScreen):
         self.store = store
         self._question = question
         self._part = Part((), 0, None)
-        self._watch: Watch | None = None
         self._near: Ref | None = None
         self._step: tuple[Header, Diff] | None = None
 
@@ -115,11 +115,6 @@ class AnswersScreen(BaseScreen):
             field.focus()
             self._show()
 
-    def on_unmount(self) -> None:
-        """Nobody waits for the rest."""
-        if self._watch is not None:
-            self._watch.stop()
-
     @on(Input.Submitted, "#question")
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
@@ -127,9 +122,7 @@ class AnswersScreen(BaseScreen):
             self._ask(self._question.about(event.value.strip()))
 
     def _ask(self, question: Question) -> None:
-        if self._watch is not None:
-            self._watch.stop()
-        watch = self._watch = Watch()
+        watch = self.begin_reading()
         self._question, self._part = question, Part((), 0, None)
         loader = self.tt.loader
 

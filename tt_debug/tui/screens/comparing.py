@@ -27,6 +27,7 @@ from tt_debug.tui.copying import Copyable
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.comparing import parting_lines, row_line, step_lines, step_text
 from tt_debug.tui.screens.going import go_to_checkpoint
+from tt_debug.tui.screens.one_reading import OneReading
 from tt_debug.tui.screens.one_store import OneStore
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
@@ -77,7 +78,7 @@ class StepRead(Message):
         self.step = Step(watch, at, sides)
 
 
-class CompareScreen(OneStore):
+class CompareScreen(OneReading, OneStore):
     """The rows, and below them what is known of the one under the cursor."""
 
     WHERE = "compare"
@@ -95,7 +96,6 @@ class CompareScreen(OneStore):
         self._common = ""
         self._ended = False
         self._problem = ""
-        self._watch: Watch | None = None
 
     def compose_body(self) -> ComposeResult:
         """The rows above the step."""
@@ -108,16 +108,9 @@ class CompareScreen(OneStore):
         self.query_one("#pairs").focus()
         self.act_refresh()
 
-    def on_unmount(self) -> None:
-        """Nobody waits for the rest."""
-        if self._watch is not None:
-            self._watch.stop()
-
     def act_refresh(self) -> None:
         """Compare again."""
-        if self._watch is not None:
-            self._watch.stop()
-        watch = self._watch = Watch()
+        watch = self.begin_reading()
         loader = self.tt.loader
         self._rows, self._step, self._cause, self._ended, self._problem = (), None, None, False, ""
 

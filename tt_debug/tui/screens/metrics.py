@@ -28,6 +28,7 @@ from tt_debug.tui.measuring import Figures, Gathering, KeyRow, NodeRow
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows import metrics as rows
 from tt_debug.tui.rows.pieces import Line, cut
+from tt_debug.tui.screens.one_reading import OneReading
 from tt_debug.tui.screens.one_store import OneStore
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.panel import Panel
@@ -56,7 +57,7 @@ class Measured(Message):
         self.figures = figures
 
 
-class MetricsScreen(OneStore):
+class MetricsScreen(OneReading, OneStore):
     """Of a whole store, or of ``extent``; ``about`` says of what, as people call it."""
 
     WHERE = "metrics"
@@ -71,7 +72,6 @@ class MetricsScreen(OneStore):
         self._range = len(RANGES) - 1
         self._sort = 0
         self._figures = Figures()
-        self._watch: Watch | None = None
 
     def compose_body(self) -> ComposeResult:
         """Three figures with their course, and three lists."""
@@ -92,18 +92,11 @@ class MetricsScreen(OneStore):
         self.query_one("#nodes").focus()
         self.act_refresh()
 
-    def on_unmount(self) -> None:
-        """Nobody waits for the rest."""
-        if self._watch is not None:
-            self._watch.stop()
-
     # --- gathering
 
     def act_refresh(self) -> None:
         """Gather anew."""
-        if self._watch is not None:
-            self._watch.stop()
-        watch = self._watch = Watch()
+        watch = self.begin_reading()
         self._figures = Figures()
         loader = self.tt.loader
         _, age = RANGES[self._range]
