@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,31 +16,17 @@ from stores.errors import Conflict, Corrupt, Invalid
 from stores.model import Change, Header, NewCheckpoint, Opaque, Ref
 from stores.native import chunks
 from stores.native.sqlite import NativeStore, create_native
+from tests.stores.native_states import path, sql, store
 from tt_debug.diff import diff
 from tt_debug.sizes import weigh
 from tt_debug.values import to_json
+
+__all__ = ["path", "store"]
 
 IMAGE = bytes(range(256)) * 4000
 DIGEST = hashlib.sha256(IMAGE).hexdigest()
 FORM = {"$blob": DIGEST, "size": len(IMAGE)}
 TEXTS = ["x" * 500 for _ in range(60)]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    create_native(tmp_path / "native.sqlite")
-    return tmp_path / "native.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[NativeStore]:
-    with closing(NativeStore(path, read_only=False)) as opened:
-        yield opened
-
-
-def sql(path: Path, statement: str, *values: object) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(path)) as db, db:
-        return db.execute(statement, values).fetchall()
 
 
 def append(store: NativeStore, state: dict[str, Any], parent: Ref | None = None, **fields: Any) -> Header:

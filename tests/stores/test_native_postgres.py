@@ -22,7 +22,7 @@ from stores.native.trees import is_tree
 from stores.postgres import Server, WriteConnection
 from stores.postgres_address import address_of
 from tests.postgres import fresh_database, kill_ours, postgres_server
-from tests.stores.test_native_trees import message
+from tests.stores.native_states import message
 
 __all__ = ["postgres_server"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,12 @@ from stores.conformance import SAMPLE
 from stores.errors import Corrupt
 from stores.model import NewCheckpoint, Ref
 from stores.native import chunks
-from stores.native.sqlite import NativeStore, create_native
+from stores.native.sqlite import NativeStore
 from stores.scanning import Scanned, Scans, Unscanned
 from tests.builders import native_file
-from tests.stores.test_native_trees import MESSAGES, append, chat
+from tests.stores.native_states import MESSAGES, append, chat, path, store
 
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    create_native(tmp_path / "native.sqlite")
-    return tmp_path / "native.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[NativeStore]:
-    with closing(NativeStore(path, read_only=False)) as opened:
-        yield opened
+__all__ = ["path", "store"]
 
 
 def anew(path: Path) -> Any:
