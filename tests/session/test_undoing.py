@@ -25,7 +25,9 @@ def opened(request: pytest.FixtureRequest) -> tuple[Session, str]:
 
 
 def names(session: Session, *, hidden: bool = False) -> set[str]:
-    return {info.thread for info in session.threads(hidden=hidden)}
+    whole, brief = ({info.thread for info in session.threads(hidden=hidden, brief=brief)} for brief in (False, True))
+    assert brief == whole
+    return whole
 
 
 def test_an_edit_is_taken_back_by_a_checkpoint_with_the_values_from_before(opened: tuple[Session, str]) -> None:

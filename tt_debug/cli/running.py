@@ -149,7 +149,7 @@ def _lines(session: Session, plan: RunPlan, requests: tuple[RunRequest, ...], ne
         names = [str(request.thread) for request in requests[:NAMED_IN_PLAN]]
         more = f" and {len(requests) - len(names)} more" if len(requests) > len(names) else ""
         lines.append(f"threads       {len(requests)}, each like this: {', '.join(names)}{more}")
-        known = {info.thread for info in session.threads(brief=True)}
+        known = {info.thread for info in session.threads(brief=True, hidden=True)}
         before = sum(request.thread in known for request in requests)
         if before:
             lines.append(f"note          of these {before} exist: those that are done stay, the others go on")

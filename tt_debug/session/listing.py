@@ -62,12 +62,9 @@ def brief_threads(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         yield from every_thread(store, journal)
         return
     forks = {**_copies(store), **journal.forks()}
-    hidden = out_of_sight(journal)
     for info in store.threads_at():
-        # A fork that was taken back is known by its head alone here.
-        if info.head is None or hidden.get(info.thread, ("", ""))[0] != info.head.id:
-            base = forks.get(info.thread)
-            yield info if base is None else replace(info, forked_from=base)
+        base = forks.get(info.thread)
+        yield info if base is None else replace(info, forked_from=base)
 
 
 def _copies(store: Store) -> Mapping[str, Ref]:
@@ -87,7 +84,9 @@ def in_sight(threads: Iterator[ThreadInfo], journal: Journal) -> Iterator[Thread
     """Without those. Whatever happens to one brings it back: it is another than it was then."""
     hidden = out_of_sight(journal)
     for info in threads:
-        if info.head is None or hidden.get(info.thread) != (info.head.id, info.status):
+        head, status = hidden.get(info.thread, (None, None))
+        # Where how it stands has not been read, its head alone tells.
+        if info.head is None or info.head.id != head or (info.read and info.status != status):
             yield info
 
 

@@ -90,7 +90,7 @@ class Session(Doors):
 
         ``on_thread`` is told of each as it is read, and stops the reading by answering False."""
         every = (listing.brief_threads if brief else listing.every_thread)(self._store, self._journal)
-        if not hidden and not brief:
+        if not hidden:
             every = listing.in_sight(every, self._journal)
         if on_thread is not None:
             every = takewhile(on_thread, every)
