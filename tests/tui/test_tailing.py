@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,8 +18,9 @@ from tests.tui.conftest import screen_text, settled, wait_for
 from tt_debug.session.session import Session
 from tt_debug.session.tailing import Standing, came_to_rest, news
 from tt_debug.tui.app import OpenStore, TtDebugApp
-from tt_debug.tui.screens import thread_tailing
+from tt_debug.tui.screens import thread_base, thread_tailing
 from tt_debug.tui.screens.thread import ThreadScreen
+from tt_debug.tui.screens.thread_reading import Asked, Reading
 
 
 def new(number: int, parent: int | None, thread: str = "t", status: str = Status.UNFINISHED) -> NewCheckpoint:
@@ -72,10 +74,27 @@ async def test_rows_come_by_themselves_and_the_cursor_stays_with_the_newest_or_w
         await wait_for(pilot, lambda: screen.line[-1:] == (Ref("t", "", "04"),))
         assert screen.selected == Ref("t", "", "02")
         await wait_for(pilot, lambda: "followed, 2 new" in screen_text(app))
-        assert "t: done" in told(app)
+        await wait_for(pilot, lambda: "t: done" in told(app))
         await pilot.press("F")
         await wait_for(pilot, lambda: "followed" not in screen_text(app).replace("not followed", ""))
         assert screen.tailed == ""
+
+
+async def test_who_moves_the_cursor_while_it_is_read_stays_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved, read = threading.Event(), thread_base.read_thread
+
+    def slow(session: Session, asked: Asked) -> Reading:
+        moved.wait(30)
+        return read(session, asked)
+
+    async with followed(path) as (_, pilot, screen):
+        monkeypatch.setattr(thread_base, "read_thread", slow)
+        add(path, new(3, 2))
+        await wait_for(pilot, lambda: screen.reading is not None)
+        await pilot.press("comma")
+        moved.set()
+        await wait_for(pilot, lambda: screen.line[-1:] == (Ref("t", "", "03"),))
+        assert screen.selected == Ref("t", "", "01")
 
 
 async def test_a_moved_head_and_a_fork_are_said(path: Path) -> None:

@@ -102,7 +102,7 @@ class ThreadBase(OneStore):
     def read(self, select: Ref | None = None, trunk: str | None = None, *, to_head: bool = False) -> None:
         """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line.
 
-        The cursor stays on its checkpoint, or goes to ``select``, or to the line's head."""
+        The cursor stays on its checkpoint, or goes to ``select``, or to the line's head if nobody moves it meanwhile."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
         if self.reading is not None:
             self.reading.stop()  # its answer would no longer be taken
@@ -117,7 +117,8 @@ class ThreadBase(OneStore):
 
         asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self.view)
         work = partial(read_thread, self.session, asked)
-        loader.call(self, "thread", work, lambda read: ThreadRead(read, read.trunk if to_head else select))
+        left = self.selected if to_head else None
+        loader.call(self, "thread", work, lambda read: ThreadRead(read, select, left))
 
     def _say_news(self) -> None:
         """What has come up about the store since the screen was opened, such as a connection that was lost."""
@@ -165,7 +166,8 @@ class ThreadBase(OneStore):
     @on(ThreadRead)
     def _thread_read(self, event: ThreadRead) -> None:
         self.reading, self.read_so_far = None, 0
-        self._take(event.reading, event.select)
+        stayed = event.left is not None and event.left == self.selected
+        self._take(event.reading, event.reading.trunk if stayed else event.select)
         self.thread_was_read()
         self._say_news()
         self.perform_after_reading()

@@ -30,12 +30,13 @@ def side_width(width: int) -> int:
 
 
 class ThreadRead(Message):
-    """The thread and its rows; the cursor is to go to ``select``."""
+    """The thread and its rows; the cursor is to go to ``select``, or to the line's head if it is still at ``left``."""
 
-    def __init__(self, reading: Reading, select: Ref | None = None) -> None:
+    def __init__(self, reading: Reading, select: Ref | None = None, left: Ref | None = None) -> None:
         super().__init__()
         self.reading = reading
         self.select = select
+        self.left = left
 
 
 class LaidOut(Message):
