@@ -102,7 +102,7 @@ class ThreadBase(OneStore):
     def read(self, select: Ref | None = None, trunk: str | None = None, *, to_head: bool = False) -> None:
         """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line.
 
-        The cursor stays on its checkpoint, or goes to ``select``, or to the line's head if nobody moves it meanwhile."""
+        The cursor stays where it is, or goes to ``select``, or to the line's head if nobody moves it meanwhile."""
         wanted = trunk or (self.trunk.thread if self.trunk is not None else self.thread)
         if self.reading is not None:
             self.reading.stop()  # its answer would no longer be taken
