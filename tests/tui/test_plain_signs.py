@@ -29,7 +29,7 @@ def keys(text: str) -> Iterable[str]:
     return text.split()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.soak)])
 async def test_home_the_inbox_the_keys_the_log_and_the_palette(size: tuple[int, int]) -> None:
     app = app_over(demo_session(), ascii_only=True, tour=True)
     async with app.run_test(size=size) as pilot:
@@ -41,7 +41,7 @@ async def test_home_the_inbox_the_keys_the_log_and_the_palette(size: tuple[int, 
             assert all(cell_len(line) == size[0] for line in screen_lines(app)), key
 
 
-@pytest.mark.parametrize("thread", ["trip-planner", "broken"])
+@pytest.mark.parametrize("thread", ["trip-planner", pytest.param("broken", marks=pytest.mark.soak)])
 async def test_a_thread_its_panels_and_its_dialogs(thread: str) -> None:
     async with thread_screen(thread, (120, 40), TripSession(), ascii_only=True) as it:
         for key in keys("1 g enter 2 enter 3 enter 4 5 6 o space e escape f escape R escape K escape y escape z"):
