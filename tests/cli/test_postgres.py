@@ -68,6 +68,7 @@ def test_fork_at_15_set_the_field_that_misled_and_resume(shell: Shell, filled: s
     assert shell.data("show", filled, "fixed", "--path", "verdict")["value"] == "mine"
 
 
+@pytest.mark.soak
 def test_an_approval_and_a_resume(shell: Shell, filled: str) -> None:
     (asked,) = shell.data("approvals", filled)
     shell("resume", filled, asked["thread"], "--yes", code=5)

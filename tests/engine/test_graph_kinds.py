@@ -123,6 +123,7 @@ with SqliteSaver.from_conn_string(sys.argv[2]) as own:
     return json.loads(subprocess.run(arguments, check=True, capture_output=True).stdout)
 
 
+@pytest.mark.soak
 def test_classes_of_a_script_keep_their_class(tmp_path: Path) -> None:
     assert kind_seen(tmp_path, "saver = None") == ["Person/True", "agent"]
 

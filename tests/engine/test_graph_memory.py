@@ -33,7 +33,7 @@ def turns(path: Path, graph: str, *inputs: str, **how: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("graph", ["memories:builder", "memories:within"])
+@pytest.mark.parametrize("graph", ["memories:builder", pytest.param("memories:within", marks=pytest.mark.soak)])
 def test_a_fork_before_a_memory_runs_it(tmp_path: Path, graph: str) -> None:
     """At step 6 the second turn has come to the memory, which finished the first."""
     store = turns(tmp_path / "t.sqlite", graph, "one", "two")
@@ -60,6 +60,7 @@ def test_a_breakpoint_before_a_memory_is_passed(tmp_path: Path) -> None:
         assert app.invoke({"log": ["three"]}, config)["log"][-2] == "remember before, before, before"
 
 
+@pytest.mark.soak
 def test_a_memory_that_asks_goes_on_with_its_answer(tmp_path: Path) -> None:
     store = turns(tmp_path / "t.sqlite", "memories:asking", "one")
     graph = target("memories:asking")

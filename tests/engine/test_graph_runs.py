@@ -275,7 +275,10 @@ def test_a_graph_without_the_next_node_is_refused(at_c: Path) -> None:
     assert stored_log(at_c) == before
 
 
-@pytest.mark.parametrize("builder", ["joined", "sent", "inside"])
+LONG = [pytest.param(builder, marks=pytest.mark.soak) for builder in ("joined", "inside")]
+
+
+@pytest.mark.parametrize("builder", ["sent", *LONG])
 def test_a_lost_node_that_a_join_or_a_send_would_start_or_that_a_subgraph_had(tmp_path: Path, builder: str) -> None:
     how = {} if builder == "inside" else {"interrupt_before": ["target"]}
     store = started(tmp_path / "t.sqlite", f"partings:{builder}", **how)

@@ -41,6 +41,7 @@ def test_questions_and_results_come_along(database: str) -> None:
     session.close()
 
 
+@pytest.mark.soak
 def test_an_edit_as_a_node(database: str) -> None:
     begun(database, "steered:builder")
     session = Session.open(database, graph=GraphTarget("steered:builder", folder=AGENTS))

@@ -112,6 +112,7 @@ def test_messages_are_edited_inserted_deleted_and_reordered_exactly(session: Ses
         assert [m.content for m in found] == ["hi", "hello"]
 
 
+@pytest.mark.soak
 def test_on_a_new_thread_from_an_earlier_step(session: Session) -> None:
     head = session.resolve("t")
     result = updated(session, "t@1", NodeEdit("look", good(session)), thread="other")
