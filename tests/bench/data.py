@@ -72,7 +72,12 @@ def chat(count: int) -> Path:
 
 def talk(count: int) -> Path:
     """The same with messages of LangChain's, as its serializer writes them: 846 kB of them after 1,000 steps."""
-    return made(f"talk-{count}.sqlite", lambda path: _langgraph(path, _talk(count)))
+    return made(f"talk-{count}.sqlite", lambda path: _langgraph(path, _talk("talk", count)))
+
+
+def talks(threads: int, each: int) -> Path:
+    """Several of these in one file: nine of 1,000 steps are 3 GB."""
+    return made(f"talks-{threads}x{each}.sqlite", lambda path: _langgraph(path, _talks(threads, each)))
 
 
 def crowd(threads: int, each: int) -> Path:
@@ -122,13 +127,18 @@ def _chat(count: int) -> Iterator[Row]:
         before = made
 
 
-def _talk(count: int) -> Iterator[Row]:
+def _talks(threads: int, each: int) -> Iterator[Row]:
+    for thread in range(threads):
+        yield from _talk(f"talk-{thread}", each)
+
+
+def _talk(thread: str, count: int) -> Iterator[Row]:
     messages: list[ormsgpack.Ext] = []
     before: str | None = None
     for number in range(count):
         messages.append(_message(number))
         made = checkpoint_id(number, number - 1)
-        yield _row("talk", made, before, number - 1, number, {"messages": messages})
+        yield _row(thread, made, before, number - 1, number, {"messages": messages})
         before = made
 
 
