@@ -20,9 +20,11 @@ from stores.conformance import SAMPLE
 from stores.model import NewCheckpoint, Ref, ThreadInfo
 from tests.builders import native_file
 from tests.cli.fakes import Asked
+from tt_debug.cli import commands
 from tt_debug.cli import main as cli
 from tt_debug.cli.completing import REF, THREAD
 from tt_debug.cli.front import Front
+from tt_debug.cli.group import group
 from tt_debug.demo import prepare
 from tt_debug.errors import RefNotFound
 
@@ -85,6 +87,17 @@ def test_what_is_proposed(
     assert proposed(monkeypatch, capsys, typed) == answers
 
 
+def test_a_command_is_proposed_without_importing_any(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "load", lambda name: pytest.fail(f"imports {name}"))
+    assert proposed(monkeypatch, capsys, "tt-debug re", "fish") == [
+        *(f"plain,{name}\t{commands.SECTIONS['Write'][name].help}" for name in ("reject", "resolve")),
+        *(f"plain,{name}\t{commands.SECTIONS['Run'][name].help}" for name in ("resume", "replay", "retry", "recover")),
+        "file,re",
+    ]
+
+
 def test_other_shells_are_told_what_it_is(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,7 +143,7 @@ def test_open_questions_are_proposed(tmp_path: Path) -> None:
 
 def test_a_session_is_closed_and_its_errors_are_nobodys_business(asked: Asked) -> None:
     asked.session.infos = tuple(ThreadInfo(name, 1, None, 0, "done", None) for name in ("trip", "other", "trip-eu"))
-    with Context(cli.group, obj=asked.front()) as context:
+    with Context(group, obj=asked.front()) as context:
         context.params["store"] = "trip.db"
         assert [item.value for item in THREAD.shell_complete(context, Argument(["thread"]), "trip")] == [
             "trip",

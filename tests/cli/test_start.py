@@ -27,10 +27,7 @@ sys.exit(code)
 """
 
 
-FOR_HELP = {
-    *("cells", "errors"),
-    *("cli", "cli.commands", "cli.exits", "cli.front", "cli.main", "cli.output"),
-}
+FOR_HELP = {"cells", "errors", "cli", "cli.commands", "cli.help", "cli.main", "cli.output"}
 """All that a help text may cost."""
 
 
@@ -52,10 +49,8 @@ def loaded(*words: str) -> set[str]:
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_what_needs_no_store_imports_next_to_nothing(word: str) -> None:
     modules = loaded(word)
-    assert "click" in modules
-    assert {name for name in modules if name.startswith("tt_debug.")} <= {f"tt_debug.{name}" for name in FOR_HELP}
-    assert {name for name in modules if name.startswith("stores.")} <= {"stores.errors"}
-    assert not modules & (HEAVY | {"sqlite3", "orjson", "pathlib"})
+    assert {name for name in modules if name.startswith("tt_debug.")} == {f"tt_debug.{name}" for name in FOR_HELP}
+    assert not modules & (HEAVY | {"stores", "click", "dataclasses", "sqlite3", "orjson", "pathlib"})
 
 
 @pytest.mark.parametrize("name", commands.names())
@@ -98,6 +93,25 @@ def test_no_short_help_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
 
     main(["--help"])
     assert "..." not in capsys.readouterr().out
+
+
+def test_the_help_names_every_option_of_the_word_it_belongs_to(capsys: pytest.CaptureFixture[str]) -> None:
+    from tt_debug.cli.group import group
+    from tt_debug.cli.main import main
+
+    main(["--help"])
+    said = capsys.readouterr().out
+    options = [param for param in group.get_params(click.Context(group)) if isinstance(param, click.Option)]
+    assert {"--version", "-h", "--help"} == {word for option in options for word in option.opts}
+    assert all(f"  {', '.join(option.opts)} " in said and str(option.help) in said for option in options)
+
+
+@pytest.mark.parametrize("words", [["-h"], ["--help", "--nonsense"], ["--version", "x"]])
+def test_the_first_word_asks(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from tt_debug.cli.main import main
+
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("tt-debug " if words[0] == "--version" else "Usage: tt-debug [STORE]")
 
 
 def test_the_shell_gets_completions() -> None:

@@ -70,6 +70,16 @@ def code_of(error: Exception) -> ExitCode:
     return next((code for kind, code in CODES if isinstance(error, kind)), ExitCode.BUG)
 
 
+def ended(error: BaseException, store: str) -> ExitCode:
+    """Say how a command line ended that an error ended; ``store`` is the one it names."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        narrate("interrupted")
+        return ExitCode.INTERRUPTED
+    if isinstance(error, Exception) and code_of(error) is not ExitCode.BUG:
+        return report(error, store)
+    return report_bug(error)
+
+
 def report(error: Exception, store: str = "STORE") -> ExitCode:
     """Say what went wrong and what to do next; answers the exit code.
 
