@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.app import App
@@ -65,7 +66,8 @@ def test_a_patient_call_is_made_until_it_works() -> None:
     assert owner.done.wait(30)
     kinds = [(type(each).__name__, getattr(each, "over", None)) for each in owner.heard]
     assert kinds == [*[("Waiting", False)] * 3, ("Waiting", True), ("ThreadsRead", None)]
-    assert not calls.busy
+    while calls.busy:
+        pass
     calls.close()
 
 
@@ -91,7 +93,35 @@ def test_one_that_nobody_wants_any_more_is_given_up(monkeypatch: pytest.MonkeyPa
         threading.Event().wait(0.001)
     calls.call(owner, "reading", lambda: read(free), answer)  # type: ignore[arg-type]
     assert owner.done.wait(30)
-    assert [type(each).__name__ for each in owner.heard] == ["Waiting", "ThreadsRead"]
+    kinds = [(type(each).__name__, getattr(each, "over", None)) for each in owner.heard]
+    assert kinds == [("Waiting", False), ("Waiting", True), ("ThreadsRead", None)], "it does not wait any more"
+    while calls.busy:
+        pass
+    calls.close()
+
+
+def test_a_screen_that_is_gone_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "AGAIN", 3600)
+    owner: Any = Owner()
+    calls = Loader(owner)
+    calls.call(owner, "reading", lambda: read(locked(1)), answer)
+    while not owner.heard:
+        threading.Event().wait(0.001)
+    calls.leave(owner)
+    while calls.busy:
+        pass
+    calls.close()
+
+
+def test_it_is_at_work_until_it_has_told() -> None:
+    owner: Any = Owner()
+    calls = Loader(owner)
+    told = owner.post_message
+    busy: list[bool] = []
+    owner.post_message = lambda message: (busy.append(calls.busy), told(message))
+    calls.call(owner, "reading", lambda: 7, answer)
+    assert owner.done.wait(30)
+    assert busy == [True]
     calls.close()
 
 

@@ -12,6 +12,7 @@ import pytest
 from stores.errors import Busy
 from tests.postgres import database, postgres_server
 from tt_debug.session.session import Session
+from tt_debug.tui import loader as loading
 from tt_debug.tui.loader import Loader
 from tt_debug.tui.messages import Failed, ThreadsRead
 from tt_debug.tui.watch import Watch
@@ -38,10 +39,12 @@ class Server:
         self.asked = threading.Event()
         self.ended = threading.Event()
         self.by: int | None = None
+        self.times = 0
         self.interrupted: list[int] = []
 
     def ask(self) -> int:
         self.by = threading.get_ident()
+        self.times += 1
         self.asked.set()
         assert self.ended.wait(30)
         raise Busy("the question was ended")
@@ -87,6 +90,21 @@ def test_a_question_of_a_screen_that_is_left_is_ended(loader: Loader, server: Se
     loader.leave(owner)
     assert server.ended.wait(30)
     assert server.interrupted == [server.by]
+
+
+def test_a_question_that_was_ended_is_not_asked_again(
+    loader: Loader, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ending it makes it fail as a locked store does, which is what others are asked again for."""
+    monkeypatch.setattr(loading, "AGAIN", 0)
+    owner: Any = Owner()
+    loader.call(owner, "state", server.ask, answer)
+    assert server.asked.wait(30)
+    loader.leave(owner)
+    while loader.busy and server.times == 1:
+        owner.told.wait(0.01)
+    assert server.times == 1
+    assert owner.heard == []
 
 
 def test_a_write_is_not_ended(loader: Loader, server: Server) -> None:

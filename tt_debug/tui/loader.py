@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
-from weakref import WeakKeyDictionary
 
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -45,7 +44,9 @@ class _Job:
     work: Callable[[], Message] = field(compare=False)
     patient: bool = field(compare=False, default=False)
     waited: bool = field(compare=False, default=False)
+    unwanted: bool = field(compare=False, default=False)  # replaced, or its owner is gone
     thread: int | None = field(compare=False, default=None)  # that runs it now
+    again: threading.Timer | None = field(compare=False, default=None)  # that makes it again
 
 
 class Loader:
@@ -59,14 +60,13 @@ class Loader:
         self._interrupt = interrupt
         self._begun: list[_Job] = []
         self._jobs: list[_Job] = []
+        self._waiting: list[_Job] = []
         self._wake = threading.Condition()
         self._numbers = itertools.count()
-        self._newest: WeakKeyDictionary[MessagePump, dict[str, int]] = WeakKeyDictionary()
         self._workers = 0
         self._idle = 0
         self._running = 0
         self._calls = 0
-        self._waiting = 0
         self._closed = False
 
     def call(
@@ -87,14 +87,25 @@ class Loader:
         was, it is interrupted, and its answer dropped. A newer prefetch only replaces one that is still waiting.
         """
         with self._wake:
-            number = next(self._numbers)
-            if not prefetch:
-                self._newest.setdefault(owner, {})[kind] = number
-                self._give_up([job for job in self._begun if job.owner is owner and job.kind == kind])
-            self._jobs = [job for job in self._jobs if not (job.owner is owner and job.kind == kind)]
-            heapq.heapify(self._jobs)
             priority = PREFETCH if prefetch else DEMAND
-            self._push(_Job(priority, number, owner, kind, lambda: answer(work()), patient))
+            job = _Job(priority, next(self._numbers), owner, kind, lambda: answer(work()), patient)
+            if not prefetch:
+                self._give_up([old for old in self._begun if old.owner is owner and old.kind == kind])
+            replaced = self._forget(lambda old: old.owner is owner and old.kind == kind)
+            # Its owner was told that it waits, and is to hear when that is over.
+            job.waited = any(old.waited for old in replaced)
+            self._push(job)
+
+    def _forget(self, unwanted: Callable[[_Job], bool]) -> list[_Job]:
+        """Under the lock: such calls as have not begun are not made any more."""
+        forgotten = [job for job in (*self._jobs, *self._waiting) if unwanted(job)]
+        for job in forgotten:
+            if job.again is not None:
+                job.again.cancel()
+        self._jobs = [job for job in self._jobs if not unwanted(job)]
+        self._waiting = [job for job in self._waiting if not unwanted(job)]
+        heapq.heapify(self._jobs)
+        return forgotten
 
     def _push(self, job: _Job) -> None:
         """Under the lock."""
@@ -108,13 +119,14 @@ class Loader:
     def leave(self, owner: MessagePump) -> None:
         """The owner is gone: what it waits for is not started any more, or interrupted."""
         with self._wake:
-            self._jobs = [job for job in self._jobs if job.owner is not owner]
-            heapq.heapify(self._jobs)
-            self._give_up([job for job in self._begun if job.owner is owner])
+            self._forget(lambda job: job.owner is owner)
+            # A write is under way: what becomes of it is told all the same.
+            self._give_up([job for job in self._begun if job.owner is owner and job.patient])
 
     def _give_up(self, jobs: list[_Job]) -> None:
         """Under the lock. A store's server is told on a thread of its own, as that takes a way over the network."""
         for job in jobs:
+            job.unwanted = True
             if self._interrupt is not None and job.patient:
                 threading.Thread(target=self._end, args=(job,), name=f"tt-end-{job.number}", daemon=True).start()
 
@@ -129,7 +141,7 @@ class Loader:
         with self._wake:
             job = _Job(DEMAND, next(self._numbers), owner, kind, lambda: answer(work()))
             self._running += 1
-        threading.Thread(target=self._finish, args=(job, False), name=f"tt-run-{job.number}", daemon=True).start()
+        threading.Thread(target=self._finish, args=(job,), name=f"tt-run-{job.number}", daemon=True).start()
 
     def give_way(self) -> None:
         """From a call that takes long, between two parts of it: let the others go first, but not for ever.
@@ -143,14 +155,14 @@ class Loader:
         """No more calls are started; threads that are idle end. Waits for nothing."""
         with self._wake:
             self._closed = True
-            self._jobs.clear()
+            self._forget(lambda _: True)
             self._wake.notify_all()
 
     @property
     def busy(self) -> bool:
-        """Whether any call is waiting or running."""
+        """Whether any call is waiting or running, or its answer is still to be posted."""
         with self._wake:
-            return bool(self._jobs) or self._running > 0 or self._waiting > 0
+            return bool(self._jobs or self._waiting) or self._running > 0
 
     def post(self, owner: MessagePump, message: Message) -> None:
         """Post from any thread. A message for a screen that is gone, or after the app has ended, is dropped."""
@@ -174,61 +186,58 @@ class Loader:
                 self._begun.append(job)
                 self._running += 1
                 self._calls += 1
-            self._finish(job, job.priority == DEMAND)
+            self._finish(job)
             with self._wake:
                 self._calls -= 1
                 self._wake.notify_all()
 
-    def _finish(self, job: _Job, replaceable: bool) -> None:
-        try:
-            message = self._done(job)
-        except Busy as error:
-            if job.patient and self._try_later(job):
-                return
-            message = Failed(job.kind, error, error.hint)
-        except (StoreError, DebuggerError) as error:
-            message = Failed(job.kind, error, error.hint)
-        except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
+    def _finish(self, job: _Job) -> None:
+        message = self._outcome(job)
+        if message is not None:
             with self._wake:
-                self._running -= 1
-            self.post(self._app, Bug(error))
-            return
+                self._ended(job)
+                stale = job.unwanted
+            if job.waited:
+                self.post(job.owner, Waiting(job.kind, over=True))
+            if isinstance(message, Bug):
+                self.post(self._app, message)
+            elif not stale:
+                self.post(job.owner, message)
         with self._wake:
             self._running -= 1
-            stale = replaceable and not self._is_newest(job)
-        if job.waited:
-            self.post(job.owner, Waiting(job.kind, over=True))
-        if not stale:
-            self.post(job.owner, message)
 
-    def _done(self, job: _Job) -> Message:
+    def _outcome(self, job: _Job) -> Message | None:
+        """What there is to tell; None of a call that is made again later."""
         try:
             return job.work()
-        finally:
-            with self._wake:
-                job.thread = None
-                if job in self._begun:
-                    self._begun.remove(job)
+        except Busy as error:
+            return None if self._try_later(job) else Failed(job.kind, error, error.hint)
+        except (StoreError, DebuggerError) as error:
+            return Failed(job.kind, error, error.hint)
+        except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
+            return Bug(error)
 
-    def _is_newest(self, job: _Job) -> bool:
-        return job.priority != DEMAND or self._newest[job.owner][job.kind] == job.number
+    def _ended(self, job: _Job) -> None:
+        """Under the lock."""
+        job.thread = None
+        self._begun = [each for each in self._begun if each is not job]
 
     def _try_later(self, job: _Job) -> bool:
         """Make the call again after a while; False when nobody waits for it any more."""
-        with self._wake:
-            if self._closed or not self._is_newest(job):
-                return False
-            self._running -= 1
-            self._waiting += 1
-        job.waited = True
-        self.post(job.owner, Waiting(job.kind))
         timer = threading.Timer(AGAIN, self._again, (job,))
         timer.daemon = True
+        with self._wake:
+            if self._closed or job.unwanted or not job.patient:
+                return False
+            self._ended(job)
+            job.waited, job.again = True, timer
+            self._waiting.append(job)
+        self.post(job.owner, Waiting(job.kind))
         timer.start()
         return True
 
     def _again(self, job: _Job) -> None:
         with self._wake:
-            self._waiting -= 1
-            if not self._closed and self._is_newest(job):
+            if job in self._waiting:
+                self._waiting.remove(job)
                 self._push(job)
