@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
 
+from tests import left_behind
 from tests.langgraph_server import Server, server_of
 
 settings.register_profile("steady", deadline=None, max_examples=40)
 settings.load_profile("steady")
 
-# A shell starts what it puts in the background with Ctrl-C ignored, and every process started from there inherits
-# that: a test that presses it would wait for ever.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what it puts in the background with Ctrl-C ignored, nohup with the end of the terminal, and every
+# process started from there inherits that: a test that sends one would wait for ever.
+for _ignored, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_ignored) is signal.SIG_IGN:
+        signal.signal(_ignored, _usual)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,6 +31,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Where each stands in its own row, as a share of that row: the two rows become one.
     place = {name: at / len(row) for row in (ours, others) for at, name in enumerate(row)}
     items[:] = [item for name in sorted(modules, key=place.__getitem__) for item in modules[name]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        left_behind.end(item.nodeid)
+    return report
+
+
+def pytest_sessionfinish() -> None:
+    left_behind.end()
+
+
+@pytest.fixture(autouse=True)
+def _processes_are_marked(request: pytest.FixtureRequest) -> Iterator[None]:
+    with left_behind.marked(request.node.nodeid):
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

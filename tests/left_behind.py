@@ -1,0 +1,38 @@
+"""Processes that a test leaves behind, known by a mark in the environment that all it starts inherit.
+
+One that nobody ends runs for ever, at the cost of every test after it. Knows those of Linux alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+_MARK: Final = "TT_DEBUG_TESTS_PROCESS"
+
+
+@contextmanager
+def marked(test: str) -> Iterator[None]:
+    """What is started in the block belongs to the test."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(_MARK, _mark(test))
+        yield
+
+
+def end(test: str = "") -> None:
+    """Kill what a test of this process started, or any of its tests."""
+    ours = f"{_MARK}={_mark(test)}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if any(each.startswith(ours) for each in (process / "environ").read_bytes().split(b"\0")):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def _mark(test: str) -> str:
+    return f"{os.getpid()} {test}"
