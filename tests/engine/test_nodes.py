@@ -11,7 +11,7 @@ import pytest
 from tests.engine.flows import NoLedger, python, write_flow
 from tt_debug.definition.load import load_workflow
 from tt_debug.definition.prompts import MissingName, fill, prompt_faults
-from tt_debug.engine import nodes
+from tt_debug.engine import calling, nodes
 from tt_debug.engine.context import Context
 from tt_debug.engine.retry import FatalError
 
@@ -49,6 +49,30 @@ def test_changing_the_given_state_changes_nothing(tmp_path: Path) -> None:
 def test_tuples_and_dict_subclasses_become_plain(tmp_path: Path) -> None:
     result = call(tmp_path, python("a", "shapes", None), {})
     assert result.output == {"pair": [1, 2], "found": {"a": 1}, "ordered": {"b": 1}}
+
+
+class Unhashable:
+    """A callable that compares by its content, as one made of a plain dataclass does."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unhashable)
+
+    def __call__(self, state: Any) -> Any:
+        return [state]
+
+
+@pytest.mark.parametrize(
+    ("function", "result"),
+    [
+        (lambda state: [state], [1]),
+        (lambda state, ctx: [state, ctx], [1, 2]),
+        (lambda *given: list(given), [1, 2]),
+        (lambda state, *, ctx=None: [state, ctx], [1, None]),
+        (Unhashable(), [1]),
+    ],
+)
+def test_a_function_gets_as_much_as_it_takes_every_time(function: Any, result: Any) -> None:
+    assert calling.call(function, (1, 2), 1) == calling.call(function, (1, 2), 1) == result
 
 
 def test_an_async_function_is_awaited(tmp_path: Path) -> None:

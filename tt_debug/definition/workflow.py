@@ -7,7 +7,7 @@ Owns the shapes and what a single field may hold. Reading files is `load`, check
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -161,6 +161,10 @@ class Workflow:
     compatible_with: tuple[str, ...] = ()
     migrations: tuple[Migration, ...] = ()
     strict_code: bool = False
+    _by_id: Mapping[str, Node] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_id", {node.id: node for node in self.nodes})
 
     @property
     def start(self) -> str:
@@ -169,7 +173,7 @@ class Workflow:
 
     def node(self, name: str) -> Node | None:
         """The node of that id, None when there is none."""
-        return next((node for node in self.nodes if node.id == name), None)
+        return self._by_id.get(name)
 
     def definition(self) -> Definition:
         """What a store keeps of it."""

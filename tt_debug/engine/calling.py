@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any
 
 Function = Callable[..., Any]
@@ -12,15 +14,21 @@ Function = Callable[..., Any]
 
 def call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:
     """Call with as many of the arguments, from the front, as the function takes; with ``least`` at any rate."""
+    taken = _most(function) if isinstance(function, Hashable) else _most.__wrapped__(function)
+    return function(*arguments[: least if taken is None else max(least, taken)])
+
+
+@lru_cache  # the same few functions step after step, and a signature takes longer than all else of a call
+def _most(function: Function) -> int | None:
+    """How many arguments it takes by their place at most; None where that cannot be told."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:  # some builtins have no signature
-        return function(*arguments[:least])
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    taken = sum(parameter.kind in positional for parameter in parameters)
+        return None
     if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
-        taken = len(arguments)
-    return function(*arguments[: max(least, min(taken, len(arguments)))])
+        return sys.maxsize
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in positional for parameter in parameters)
 
 
 def call_with_key(function: Function, key: str) -> Any:
