@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from stores.protocol import RunStore as RunStore
     from stores.protocol import Store as Store
     from stores.protocol import Writer as Writer
-    from stores.registry import mask_password as mask_password
     from stores.registry import open_store as open_store
+    from stores.urls import mask_password as mask_password
 
 _MODEL: Final = (
     "MISSING",
@@ -58,7 +58,7 @@ _MODEL: Final = (
 )
 _HOME: Final = {
     "open_store": "stores.registry",
-    "mask_password": "stores.registry",
+    "mask_password": "stores.urls",
     "create_native": "stores.making",
     "StoreError": "stores.errors",
     "Store": "stores.protocol",

@@ -5,8 +5,8 @@ Owns making and reading them; refuses to guess anything from an id of another ki
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -69,4 +69,4 @@ def _ticks(id: str) -> int | None:
 def _format(ticks: int, step: int) -> str:
     text = f"{ticks:015x}"
     sequence = 0x8000 | (step & _STEP_BITS)
-    return f"{text[:8]}-{text[8:12]}-6{text[12:]}-{sequence:04x}-{secrets.token_hex(6)}"
+    return f"{text[:8]}-{text[8:12]}-6{text[12:]}-{sequence:04x}-{os.urandom(6).hex()}"

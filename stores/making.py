@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stores.errors import Unreachable
-from stores.postgres_address import address_of, is_postgres
-from stores.registry import mask_password, split_url
+from stores.postgres_address import address_of
+from stores.registry import split_url
+from stores.urls import is_postgres, mask_password
 
 
 @dataclass(frozen=True, slots=True)

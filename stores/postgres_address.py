@@ -14,9 +14,8 @@ from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 from stores.errors import Unsupported
+from stores.urls import POSTGRES_URL
 
-_URI: Final = re.compile(r"postgres(?:ql)?(?:\+\w+)?://(.*)", re.IGNORECASE | re.DOTALL)
-_KEYWORDS: Final = re.compile(r"\s*(?:service|host|hostaddr|port|dbname|user)\s*=", re.IGNORECASE)
 _PART: Final = r"""(?:'(?:[^'\\]|\\.)*'|\S+)"""
 OURS: Final = frozenset({"schema", "table", "thread", "id", "parent", "state", "step", "node", "status", "created"})
 """Parameters of a URL that say which tables are meant; libpq never sees them."""
@@ -70,11 +69,6 @@ class Address:
         return text
 
 
-def is_postgres(url: str) -> bool:
-    """Whether it is a PostgreSQL URL or a connection string such as ``service=prod`` or ``host=… dbname=…``."""
-    return _URI.match(url) is not None or _KEYWORDS.match(url) is not None
-
-
 def named_by(environ: Mapping[str, str]) -> str | None:
     """The database that libpq's variables name, as it may be shown; None where they name none. Needs no driver."""
     if service := environ.get("PGSERVICE"):
@@ -86,7 +80,7 @@ def named_by(environ: Mapping[str, str]) -> str | None:
 
 def address_of(url: str) -> Address:
     """Take a URL or connection string apart. Raises Unsupported, quoting nothing of it, where libpq cannot read it."""
-    uri = _URI.fullmatch(url)
+    uri = POSTGRES_URL.fullmatch(url)
     libpq, chosen = _split_uri(uri[1]) if uri is not None else _split_keywords(url)
     psycopg = driver()
     try:

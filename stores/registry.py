@@ -9,16 +9,16 @@ import re
 import shlex
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from stores.errors import Corrupt, Unreachable, Unsupported
-from stores.postgres_address import is_postgres
 from stores.protocol import Store
 from stores.salvaging import SalvagingReader
+from stores.urls import is_postgres
+from stores.urls import mask_password as mask_password
 
 if TYPE_CHECKING:
     from stores.probing import Proposal
@@ -62,10 +62,10 @@ def open_store(url: str, *, read_only: bool = True) -> Store:
         tables = _tables_of(path)
     except (Corrupt, Unreachable):
         # No SQLite file of ours to open: a folder, or a file of another format.
-        found = _from_entry_points(str(path), read_only) if path.exists() else _Found()
-        if found.store is None:
+        store = _from_others(str(path), read_only)[0] if path.exists() else None
+        if store is None:
             raise
-        return found.store
+        return store
     kind = _kind_of(path, tables)
     if kind is not None:
         return _adapter(kind)(path, read_only=read_only)
@@ -89,21 +89,6 @@ def split_url(url: str) -> tuple[Path | None, dict[str, str]]:
     if not place.startswith("/") or place == "/":
         raise Unsupported(f"{url} names no file", hint="Write sqlite:///relative.db or sqlite:////absolute/path.db.")
     return _absolute(unquote(place[1:])), _mapping(url, query)
-
-
-def mask_password(url: str) -> str:
-    """The URL or connection string as it may be shown: every password in it is ``***``."""
-    # Greedy: an "@" in the password must not end it, and too much hidden does no harm. One slash is a mistyped two.
-    masked = re.sub(r"(\w:/{1,2}[^/@:\s]*):\S*@", r"\1:***@", url)
-    masked = re.sub(r"([?&](?:password|sslpassword)=)[^&\s]*", r"\1***", masked, flags=re.IGNORECASE)
-    return masked if "://" in url else mask_keywords(masked)
-
-
-def mask_keywords(text: str) -> str:
-    """A text with libpq's ``password=…`` in it as it may be shown."""
-    # What is masked already stays as it is: the shell's own quote may stand behind it.
-    keyword = r"""(\b(?:password|sslpassword)\s*=\s*)(?!\*\*\*)('(?:[^'\\]|\\.|'')*'|[^\s&]+)"""
-    return re.sub(keyword, r"\1***", text, flags=re.IGNORECASE)
 
 
 def _absolute(path: str) -> Path:
@@ -168,16 +153,16 @@ def _unknown(path: Path, tables: Tables, read_only: bool) -> Store:
     """Somebody else's adapter, or the one table that looks like a history."""
     from stores.table import TableStore
 
-    found = _from_entry_points(str(path), read_only)
-    if found.store is not None:
-        return found.store
+    store, broken = _from_others(str(path), read_only)
+    if store is not None:
+        return store
     proposed = _proposals(path, tables)
     if len(proposed) == 1 and proposed[0].sure:
         return TableStore(path, proposed[0].mapping, read_only=read_only, proposed=True)
     names = ", ".join(sorted(tables)) or "none"
     raise Unsupported(
         f"no checkpoints that tt-debug knows in {path} (tables: {names})",
-        hint=_how_to_map(path, proposed) + found.broken,
+        hint=_how_to_map(path, proposed) + broken,
     )
 
 
@@ -219,25 +204,18 @@ def _foreign_url(url: str, read_only: bool) -> Store:
         server = open_url(url, read_only=read_only)
         if server is not None:
             return server
-    found = _from_entry_points(url, read_only)
-    if found.store is not None:
-        return found.store
+    store, broken = _from_others(url, read_only)
+    if store is not None:
+        return store
     raise Unsupported(
         f"no adapter for {mask_password(url)}",
-        hint=f"Give a path, sqlite:///path, postgresql://… or langgraph+http://host:port.{found.broken}",
+        hint=f"Give a path, sqlite:///path, postgresql://… or langgraph+http://host:port.{broken}",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What installed adapters make of a URL; ``broken`` says which of them could not be asked."""
-
-    store: Store | None = None
-    broken: str = ""
-
-
-def _from_entry_points(url: str, read_only: bool) -> _Found:
-    """The first store that an installed adapter's ``open_url(url, read_only=…)`` answers with."""
+def _from_others(url: str, read_only: bool) -> tuple[Store | None, str]:
+    """The first store that an installed adapter's ``open_url(url, read_only=…)`` answers with; without one, sentences
+    about those adapters that could not be asked."""
     from importlib.metadata import entry_points  # reads the metadata of all installed packages, 20 ms
 
     broken = ""
@@ -251,5 +229,5 @@ def _from_entry_points(url: str, read_only: bool) -> _Found:
             continue
         store = adapter.open_url(url, read_only=read_only)
         if store is not None:
-            return _Found(store)
-    return _Found(broken=broken)
+            return store, ""
+    return None, broken

@@ -6,19 +6,18 @@ Owns when that happens; refuses to know pages (`stores.pages`) and what is kept 
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stores.errors import Unreachable
-from stores.pages import Broken
 from stores.rereading import rereading
-from stores.salvage import Salvaged, salvage
 from stores.sqlite import Reader, connect
 from stores.sqlite_errors import RESTORE, Damaged, is_damage, translated
+
+if TYPE_CHECKING:
+    from stores.salvage import Salvaged
 
 T = TypeVar("T")
 
@@ -54,6 +53,13 @@ class SalvagingReader(Reader):
             self._open_salvaged()
 
     def _open_salvaged(self) -> None:
+        # Damage is rare, and every store is opened by one of these.
+        import shutil
+        import tempfile
+
+        from stores.pages import Broken
+        from stores.salvage import salvage
+
         self._drop()
         self._locking = False
         self._copy = tempfile.TemporaryDirectory(prefix="tt-debug-")

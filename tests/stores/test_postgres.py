@@ -20,9 +20,10 @@ from psycopg import sql
 from stores import create_native, open_store, postgres_connecting
 from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
 from stores.postgres import MOST, Database, Server, WriteConnection, place_id
-from stores.postgres_address import Address, address_of, is_postgres
+from stores.postgres_address import Address, address_of
 from stores.postgres_connecting import RETURN_SECONDS, connect
 from stores.postgres_errors import Interrupted, Lost
+from stores.urls import is_postgres
 from tests.postgres import SERVER, at, database, kill_ours, postgres_server, restart
 from tests.postgres_line import Line, everything, line
 

@@ -13,16 +13,9 @@ from tt_debug.cli.effects import ResolveOptions, resolve_effect
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.inbox import ApprovalsOptions, os_user, some_thread
-from tt_debug.cli.options import (
-    JsonText,
-    Target,
-    gathered,
-    looking_options,
-    reveal_option,
-    store_argument,
-    writing_options,
-)
+from tt_debug.cli.options import Target, gathered, looking_options, reveal_option, store_argument, writing_options
 from tt_debug.cli.output import Output, line_width
+from tt_debug.cli.run_options import JsonText
 from tt_debug.cli.tables import Column, clock, prompt_text
 from tt_debug.session.answers import decisions
 from tt_debug.session.hiding import hidden_question

@@ -125,7 +125,7 @@ def masked(text: str) -> str:
     """``text`` with the password of every URL and connection string in it hidden."""
     if ":/" not in text and "password" not in text.lower():
         return text
-    from stores.registry import mask_keywords, mask_password  # deferred: most messages hold no URL
+    from stores.urls import mask_keywords, mask_password  # most messages hold no URL
 
     return mask_keywords(URL.sub(lambda found: mask_password(found.group()), text))
 

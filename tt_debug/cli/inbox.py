@@ -17,7 +17,6 @@ from tt_debug.cli.completing import QUESTION, THREAD
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
-    JsonText,
     Target,
     gathered,
     looking_options,
@@ -28,6 +27,7 @@ from tt_debug.cli.options import (
     writing_options,
 )
 from tt_debug.cli.output import Output, line_width
+from tt_debug.cli.run_options import JsonText
 from tt_debug.errors import UsageError
 from tt_debug.session.answers import choices, no, yes
 from tt_debug.session.hiding import hidden_question

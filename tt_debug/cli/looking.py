@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from stores.model import Header, Status
-from tt_debug.cli import listing, records, tables
+from tt_debug.cli import tables
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import (
@@ -21,9 +22,9 @@ from tt_debug.cli.options import (
 )
 from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
-from tt_debug.session import addresses
-from tt_debug.session.records import log_record
-from tt_debug.session.thread_view import ThreadView
+
+if TYPE_CHECKING:
+    from tt_debug.session.thread_view import ThreadView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,8 @@ def threads(front: Front, options: ThreadsOptions) -> ExitCode:
             brief=options.brief,
         )
     if output.as_json:
+        from tt_debug.cli import records  # with values and what is secret in them, 5 ms
+
         output.document("threads", [records.thread_record(info) for info in found])
     else:
         output.text(tables.thread_lines(found, line_width()))
@@ -108,6 +111,9 @@ def log(front: Front, options: LogOptions) -> ExitCode:
 
     THREAD may be any REF: the line then ends there.
     """
+    from tt_debug.cli import listing
+    from tt_debug.session import addresses
+
     output = Output(options.as_json)
     if options.graph and options.watch:
         raise UsageError("--watch makes columns of the list, and --graph draws none", hint="leave one of them out")
@@ -127,6 +133,8 @@ def log(front: Front, options: LogOptions) -> ExitCode:
     if view.head.ns:
         narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
     if output.as_json:
+        from tt_debug.session.records import log_record
+
         records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
         output.document("log", [log_record(header) | more for header, more in records_of])
     elif options.graph:

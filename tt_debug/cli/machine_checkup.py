@@ -149,7 +149,7 @@ def _version(name: str) -> str | None:
 
 def configured(environ: Mapping[str, str]) -> Iterator[Finding]:
     """The stores that the environment names; their passwords are not shown."""
-    from stores.registry import mask_password  # deferred, as the help imports this module: 10 ms
+    from stores.urls import mask_password
 
     if url := environ.get("TT_DEBUG_STORE"):
         yield Finding("store", "ok", f"TT_DEBUG_STORE names {mask_password(url)}", "`tt-debug` alone offers it")

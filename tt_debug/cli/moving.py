@@ -13,16 +13,9 @@ from stores.errors import ReadOnly
 from tt_debug.cli.completing import REF
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.options import (
-    FILE,
-    Target,
-    gathered,
-    graph_target,
-    reveal_option,
-    store_argument,
-    writing_options,
-)
+from tt_debug.cli.options import Target, gathered, reveal_option, store_argument, writing_options
 from tt_debug.cli.output import Output
+from tt_debug.cli.run_options import FILE, graph_target
 from tt_debug.files import write_new
 from tt_debug.redaction import SHOWN
 from tt_debug.session.plans import GraphTarget

@@ -75,9 +75,11 @@ def json_text(content: Value, indent: int | None = None) -> str:
 
 def line_width() -> int | None:
     """Columns of the terminal that shows stdout; None when no terminal does, so that nothing is cut."""
+    if not sys.stdout.isatty():
+        return None
     import shutil
 
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns
 
 
 def flush() -> None:

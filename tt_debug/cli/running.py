@@ -17,7 +17,9 @@ from tt_debug.cli import batch
 from tt_debug.cli.exits import ExitCode, narrate, report
 from tt_debug.cli.front import Front
 from tt_debug.cli.inbox import os_user
-from tt_debug.cli.options import (
+from tt_debug.cli.options import gathered, ref_argument, store_argument
+from tt_debug.cli.output import Output
+from tt_debug.cli.run_options import (
     FILE,
     ClassList,
     JsonObject,
@@ -25,14 +27,10 @@ from tt_debug.cli.options import (
     RunTarget,
     accepting_option,
     conflict_option,
-    gathered,
     graph_options,
-    ref_argument,
     running_options,
-    store_argument,
     workflow_option,
 )
-from tt_debug.cli.output import Output
 from tt_debug.cli.runner import Runner
 from tt_debug.errors import (
     ChildFailed,

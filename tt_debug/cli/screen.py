@@ -11,7 +11,8 @@ import click
 from tt_debug.cli import commands
 from tt_debug.cli.exits import ExitCode
 from tt_debug.cli.front import Front, Screen
-from tt_debug.cli.options import RunTarget, gathered, graph_options, workflow_option
+from tt_debug.cli.options import gathered
+from tt_debug.cli.run_options import RunTarget, graph_options, workflow_option
 from tt_debug.errors import UsageError
 
 

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
-from stores.model import MISSING, Header, Ref, Task, ThreadInfo
-from tt_debug.session.thread_view import GraphRow, ThreadView
-from tt_debug.text import cell_width, clip, human_duration, human_size, one_line, safe_text
+from stores.model import MISSING
+from tt_debug.cells import cell_width, clip, human_duration, human_size, safe_text
 
 if TYPE_CHECKING:
+    from stores.model import Header, Ref, Task, ThreadInfo
     from stores.runs import Approval, Run, StepRecord
+    from tt_debug.session.thread_view import GraphRow, ThreadView
 
 GAP = "  "
 WIDEST = 100
@@ -233,6 +234,8 @@ def approval_lines(approvals: Iterable[Approval], width: int | None) -> list[str
 
 def prompt_text(prompt: object) -> str:
     """A question on one line: a text as it is, anything else in short."""
+    from tt_debug.text import one_line  # with values and what is secret in them, 5 ms
+
     return prompt if isinstance(prompt, str) else one_line(prompt, 120)
 
 
@@ -250,6 +253,8 @@ TASKS = (
 
 def task_lines(tasks: Iterable[Task]) -> list[str]:
     """One task a line."""
+    from tt_debug.text import one_line
+
     rows = (
         (
             task.node,

@@ -15,8 +15,9 @@ from stores.model import Diff, Header, Ref
 from tt_debug.cli import records
 from tt_debug.cli.exits import NeedsYes, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.options import RunTarget, together
+from tt_debug.cli.options import together
 from tt_debug.cli.output import Output
+from tt_debug.cli.run_options import RunTarget
 from tt_debug.diff_text import format_diff
 from tt_debug.errors import UsageError
 from tt_debug.session.hiding import hidden_changes

@@ -16,20 +16,16 @@ from stores.model import Capability, Change, Header, Ref, Value
 from tt_debug.cli import records
 from tt_debug.cli.exits import ExitCode, NeedsYes, narrate
 from tt_debug.cli.front import Front
-from tt_debug.cli.options import (
+from tt_debug.cli.options import Target, gathered, ref_argument, store_argument, together
+from tt_debug.cli.output import Output
+from tt_debug.cli.run_options import (
     FILE,
-    Target,
     accepting_option,
     conflict_option,
-    gathered,
     graph_options,
-    ref_argument,
     running_options,
-    store_argument,
-    together,
     workflow_option,
 )
-from tt_debug.cli.output import Output
 from tt_debug.cli.updating import NodeTarget, Updating, node_options
 from tt_debug.errors import DefinitionChanged, UsageError
 from tt_debug.session.losses import losses_at

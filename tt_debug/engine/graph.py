@@ -18,7 +18,8 @@ from typing import Final, Protocol
 from stores.errors import Busy, Conflict, NotFound, Unreachable
 from stores.model import Ref, Value
 from stores.places import state_folder
-from stores.postgres_address import address_of, is_postgres
+from stores.postgres_address import address_of
+from stores.urls import is_postgres
 from tt_debug.engine.child import ChildExit, run_child
 from tt_debug.errors import ChildFailed, DefinitionChanged, GraphChanged, Untrusted, UsageError
 

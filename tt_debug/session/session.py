@@ -15,7 +15,6 @@ from stores.errors import NotFound, ReadOnly
 from stores.protocol import Interruptible, RunStore, Store, TellsAddresses
 from stores.registry import open_store
 from tt_debug.errors import RefNotFound
-from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.session import addresses, listing, owners, running
 from tt_debug.session.cache import CheckpointCache
 from tt_debug.session.doors import Doors
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from stores.model import Change, Checkpoint, Diff, Header, Ref, StoreInfo, ThreadInfo, Value
     from stores.runs import Approval, Run, StepRecord
+    from tt_debug.redaction import Redaction
     from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 
 
@@ -230,13 +230,14 @@ class Session(Doors):
 
     # --- moving
 
-    def export(self, thread: str, hiding: Redaction = NOTHING) -> Iterator[Mapping[str, Value]]:
+    def export(self, thread: str, hiding: Redaction | None = None) -> Iterator[Mapping[str, Value]]:
         """One plain object a checkpoint, oldest first, all namespaces, steps included."""
+        from tt_debug.redaction import NOTHING
         from tt_debug.session.exporting import lines_of
         from tt_debug.session.records import form_of
 
         known = (info for info in listing.every_thread(self._store, self._journal) if info.thread == thread)
-        form = form_of(self.info.kind, hiding)
+        form = form_of(self.info.kind, hiding or NOTHING)
         return lines_of(self._store, self.open_thread(thread), next(known, None), form)
 
     def _definition(self, ref: Ref) -> str | None:
