@@ -39,6 +39,8 @@ class Terminal:
         self._pid, self._screen = pty.fork()
         if self._pid == 0:
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TT_DEBUG_HOME=self._home.name)
+            # An installed program has its bytecode: what would keep it from being written is no part of a start.
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             os.execv(argv[0], argv)
         fcntl.ioctl(self._screen, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
 
