@@ -5,6 +5,7 @@ Owns the loader and what is shown first; what a screen shows is the screen's, wh
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from tt_debug.redaction import NOTHING, Redaction
-from tt_debug.session.plans import GraphTarget
 from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
 from tt_debug.tui.advice import Advice
@@ -36,6 +36,7 @@ from tt_debug.tui.theme import own_variables, wants_no_color
 
 if TYPE_CHECKING:
     from stores.model import Ref
+    from tt_debug.session.plans import GraphTarget
     from tt_debug.tui.screens.base import BaseScreen
     from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -279,6 +280,7 @@ def run_app(
         preferences=preferences,
         memory=Memory.kept(),
     )
+    gc.freeze()  # what has been imported stays: going over it before the first paint took a tenth of the start
     code = app.run()
     # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
     # process releases everything a reading connection holds.

@@ -20,7 +20,6 @@ from tt_debug.conversation import as_message
 from tt_debug.errors import UsageError
 from tt_debug.redaction import Hidden
 from tt_debug.text import human_size, safe_text
-from tt_debug.tui.draft import as_text
 
 CLIPBOARD: Final = 65_536
 """Bytes a terminal takes for its clipboard: of 1 MB tmux dropped all, and nothing told."""
@@ -45,16 +44,22 @@ def of_value(value: Value, path: Path) -> list[Copyable]:
     if isinstance(value, str):
         found.append(Copyable("v", "text", lambda: value))
     elif value is None or isinstance(value, bool | int | float):
-        found.append(Copyable("v", "value", lambda: as_text(value)))
+        found.append(Copyable("v", "value", lambda: _as_json(value)))
     if isinstance(value, Blob):
         found.append(Copyable("h", "SHA-256", lambda: value.digest))
     elif isinstance(value, Opaque):
         found.append(Copyable("h", "bytes in hex", lambda: hex_text(value.data)))
     if not isinstance(value, Hidden):
-        found.append(Copyable("j", "JSON", lambda: as_text(value)))
+        found.append(Copyable("j", "JSON", lambda: _as_json(value)))
     if path:
         found.append(Copyable("p", "path", lambda: format_path(path)))
     return found
+
+
+def _as_json(value: Value) -> str:
+    from tt_debug.tui.draft import as_text  # with what compares, 4 ms
+
+    return as_text(value)
 
 
 def hex_text(data: bytes) -> str:

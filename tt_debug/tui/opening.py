@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from stores.errors import Unreachable
 from stores.registry import mask_password
-from tt_debug.session.plans import GraphTarget
 
 if TYPE_CHECKING:
+    from tt_debug.session.plans import GraphTarget
     from tt_debug.session.session import Session
 
 
@@ -72,6 +72,7 @@ class Opening:
     def demo(self) -> tuple[OpenStore, ...]:
         """The example's two stores, put where they belong if they are not there. Raises Unreachable, StoreError."""
         from tt_debug.demo import prepare  # zstandard, 10 ms
+        from tt_debug.session.plans import GraphTarget
 
         try:
             files = prepare()
@@ -84,7 +85,11 @@ class Opening:
     def with_graph_of(self, folder: Path) -> Opening:
         """The same with the only graph that ``folder``'s langgraph.json names, when none was given."""
         name = None if self.graph is not None else only_graph(folder / "langgraph.json")
-        return self if name is None else Opening(self.read_only, GraphTarget(name, folder=folder), self.workflow)
+        if name is None:
+            return self
+        from tt_debug.session.plans import GraphTarget  # with runs and their events, 12 ms
+
+        return Opening(self.read_only, GraphTarget(name, folder=folder), self.workflow)
 
 
 def only_graph(config: Path) -> str | None:

@@ -13,7 +13,6 @@ from textual.message import Message
 
 from stores.errors import Conflict, NotFound
 from stores.model import Ref
-from tt_debug.session.undoing import Undone, UndoPlan
 from tt_debug.tui.bookmarks import Bookmarks
 from tt_debug.tui.dialogs.base import Choice
 from tt_debug.tui.dialogs.menu import MenuDialog
@@ -22,6 +21,7 @@ from tt_debug.tui.messages import Failed
 
 if TYPE_CHECKING:
     from tt_debug.session.session import Session
+    from tt_debug.session.undoing import Undone, UndoPlan
     from tt_debug.tui.opening import OpenStore
 
 _PLANNING: Final = "undo plan"

@@ -5,15 +5,13 @@ Owns opening the answers; whose history is asked is the screen's to say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from stores.model import Ref
-from tt_debug.session.metrics import Extent
-from tt_debug.tui.asking import Question
-from tt_debug.tui.screens.answers import AnswersScreen
 from tt_debug.tui.screens.base import BaseScreen
 
 if TYPE_CHECKING:
+    from stores.model import Ref
+    from tt_debug.session.metrics import Extent
     from tt_debug.tui.opening import OpenStore
 
 
@@ -26,11 +24,11 @@ class AskingFrom(BaseScreen):
 
     def act_find_when(self) -> None:
         """Ask when a condition held."""
-        self._open_question(Question("when"))
+        self._open_question("when")
 
     def act_find_text(self) -> None:
         """Ask where a text stands."""
-        self._open_question(Question("text"))
+        self._open_question("text")
 
     def act_metrics(self) -> None:
         """Figures about the same."""
@@ -45,12 +43,18 @@ class AskingFrom(BaseScreen):
 
     def measured(self) -> tuple[Extent, str]:
         """Which part of that store is measured, and what people call it."""
+        from tt_debug.session.metrics import Extent
+
         return Extent(), ""
 
-    def _open_question(self, question: Question) -> None:
+    def _open_question(self, kind: Literal["when", "text"]) -> None:
+        # Nor are the answers: with all that can be asked 25 ms.
+        from tt_debug.tui.asking import Question
+        from tt_debug.tui.screens.answers import AnswersScreen
+
         target = self.asked_of()
         if target is None:
             self.say("there is nothing to ask here yet")
             return
         store, ref = target
-        self.app.push_screen(AnswersScreen(store, Question(question.kind, ref)))
+        self.app.push_screen(AnswersScreen(store, Question(kind, ref)))

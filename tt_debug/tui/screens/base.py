@@ -53,6 +53,7 @@ class BaseScreen(StoreTrouble):
     """Ids of actions that come first in the key bar just now."""
 
     _had_focus: Widget | None = None
+    _shown_before = False
 
     running: bool = False
     """Whether a run that was started on this screen is active."""
@@ -64,6 +65,10 @@ class BaseScreen(StoreTrouble):
 
     def compose(self) -> ComposeResult:
         """Title, body, keys; and the one sentence for a terminal that is too small."""
+        # Textual tells the size by classes when all has been styled without them: every style would be made twice.
+        width, height = self.app.size
+        across = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
+        self.add_class(*across, *self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS), update=False)
         yield TitleBar(id="title")
         yield Banner(id="notices")
         yield from self.compose_body()
@@ -193,6 +198,11 @@ class BaseScreen(StoreTrouble):
         self.refresh_keys()
         self.show_tip()
         self.query_one("#notices", Banner).show(self.notices())
+
+    @on(events.ScreenResume)
+    def _shown(self, event: events.ScreenResume) -> None:
+        """The theme may be another by now; the first time its styles were made a moment ago."""
+        event.refresh_styles, self._shown_before = self._shown_before, True
 
     def on_screen_resume(self) -> None:
         """What may be done can have changed meanwhile."""
