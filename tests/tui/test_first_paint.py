@@ -1,4 +1,4 @@
-"""What stands between the command and the first rows: nothing is imported, and no style made, that these do not need."""
+"""Between the command and the first rows nothing is imported, and no style made, that these do not need."""
 
 from __future__ import annotations
 
