@@ -150,7 +150,7 @@ async def test_a_state_without_messages_is_not_called_messages() -> None:
     app = app_over(session)
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for(pilot, lambda: "amount  12" in screen_text(app))
-        assert "2 State   ✓ done  1 checkpoint─" in screen_text(app)
+        assert "2 State   ✓ done  1 checkpoint ─" in screen_text(app)
         assert "1 thread · 1 checkpoint " in screen_text(app)
         assert "Last messages" not in screen_text(app)
 

@@ -23,7 +23,7 @@ class Numbers(RowView):
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
         self.built += 1
-        return self.line(width).add(f"row {row}", self.ink("accent")).segments()
+        return self.line(width).add(f" row {row}", self.ink("accent")).segments()
 
     def selectable(self, row: int) -> bool:
         return row % 10 != 0
@@ -155,8 +155,8 @@ async def test_selected_text_is_what_was_drawn() -> None:
         view.set_rows(100_000)
         await pilot.pause()
         view.built = 0
-        found = view.get_selection(Selection(Offset(4, 1), Offset(3, 3)))
-        assert found == ("1\nrow 2\nrow", "\n")
+        found = view.get_selection(Selection(Offset(5, 1), Offset(4, 3)))
+        assert found == ("1\n row 2\n row", "\n")
         assert view.built == 3
 
 
@@ -167,7 +167,7 @@ async def test_the_highlight_of_a_selection_keeps_the_text() -> None:
         view.set_rows(30)
         await pilot.pause()
         plain = view.render_line(3).text
-        app.screen.selections = {view: Selection(Offset(1, 2), Offset(3, 4))}
+        app.screen.selections = {view: Selection(Offset(2, 2), Offset(4, 4))}
         await pilot.pause()
         assert view.render_line(3).text == plain
         offsets = [segment.style.meta.get("offset") for segment in view.render_line(3) if segment.style]

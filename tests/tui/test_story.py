@@ -18,7 +18,8 @@ from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.dialogs.confirm import ConfirmDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
-from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.rows.pieces import Piece, cells, text_of
+from tt_debug.tui.rows.story import BELOW, StoryRow, laid_out
 from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 
@@ -68,7 +69,8 @@ async def test_the_effects_of_a_line_and_how_it_came_about(tmp_path: Path, size:
             "check_total",
             "write_summary",
         ]
-        assert [line.split()[:2] for line in told if not line[:4].strip()][-1] == ["llm", "called"]
+        effects = [line for line in told if line.startswith(BELOW.text) and line[len(BELOW.text)] != " "]
+        assert effects[-1].split()[:2] == ["llm", "called"]
 
 
 async def test_what_may_have_been_done_twice_stands_above_the_effects() -> None:
@@ -147,3 +149,29 @@ async def test_a_store_without_runs_has_a_log_and_no_effects() -> None:
         await on.press("9")
         assert "9 Log" in on.text
         await on.until(lambda: on.screen.views.log.row_count > 3)
+
+
+async def test_what_came_of_an_effect_is_shown_whole_where_there_is_room(tmp_path: Path) -> None:
+    async with demo_thread(tmp_path, "trip-planner", (200, 60)) as (pilot, app):
+        await shown(pilot, app, "8", "timetable")
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        effects = screen.views.effects
+        told = " ".join(text_of(effects.piece_line(row, 200)).strip() for row in range(effects.row_count))
+        assert "Autumn suits 京都 best: red maples, and few people in the temples." in told
+        assert "…" not in told
+        last = effects.current()
+        await pilot.press("k")
+        assert effects.current() is not last
+        await pilot.press("j")
+        assert effects.current() is last
+
+
+@pytest.mark.parametrize("width", [40, 66, 200])
+def test_long_results_go_below_or_beside_or_are_cut(width: int) -> None:
+    lead = (Piece("   2 "), Piece("search  "), Piece("called  "))
+    rows = [StoryRow((*lead, Piece('"' + "word " * 30 + '"')), len(lead)), StoryRow((*lead, Piece('"ok"')), len(lead))]
+    roomy = laid_out(rows, width, 50)
+    assert max(cells(line) for _, line in roomy) <= width
+    assert "".join(text_of(line) for number, line in roomy if number == 0).count("word") == 30
+    assert laid_out(rows, width, 2) == [(0, rows[0].line), (1, rows[1].line)]

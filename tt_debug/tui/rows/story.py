@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rich.cells import cell_len
+
 from stores.effects import EffectStatus, EffectUse
 from stores.model import Header, Ref, Status, Value
 from tt_debug.redaction import Redaction
@@ -17,12 +19,14 @@ from tt_debug.session.executor import Attempt, Chapter, Duplicate
 from tt_debug.text import human_duration, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import flat
-from tt_debug.tui.rows.pieces import Line, Piece
+from tt_debug.tui.rows.pieces import Line, Piece, cells, hanging, pad, wrap
 from tt_debug.tui.rows.values import value_line
 from tt_debug.values import to_json
 
 ERROR: Final = 500
 """Characters of an error that are shown on its line."""
+BELOW: Final = Piece(" " * 9)
+"""Before what belongs to the line above."""
 _ENDED: Final = {
     "completed": Status.DONE,
     "running": Status.RUNNING,
@@ -47,9 +51,11 @@ _INKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class StoryRow:
-    """One row: the checkpoint that it tells of, or the use of an effect, or neither."""
+    """One row: the checkpoint that it tells of, or the use of an effect, or neither. ``lead`` pieces stand before what
+    came of it."""
 
     line: Line
+    lead: int = 0
     ref: Ref | None = None
     use: EffectUse | None = None
 
@@ -76,22 +82,38 @@ def log_rows(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[StoryRo
 def effect_rows(story: Sequence[Chapter], glyphs: Glyphs = UNICODE) -> list[StoryRow]:
     """Oldest first: a line for each use of an effect, in columns."""
     uses = [(_step(chapter.header), use) for chapter in story for attempt in chapter.attempts for use in attempt.uses]
-    node_cells = min(max((len(_node(use)) for _, use in uses), default=0), 18)
-    name_cells = min(max((len(_name(use)) for _, use in uses), default=0), 16)
-    return [
-        StoryRow(
-            (
-                Piece(f"{step:>4} ", "muted"),
-                Piece(f"{_node(use)[:node_cells]:<{node_cells}}  "),
-                Piece(f"{_name(use)[:name_cells]:<{name_cells}}  ", "strong"),
-                *_how(use),
-                Piece(f"{use.effect.kind:<13} ", "muted"),
-                *_came_of_it(use, glyphs),
-            ),
-            use=use,
+    node_cells = min(max((cell_len(_node(use)) for _, use in uses), default=0), 18)
+    name_cells = min(max((cell_len(_name(use)) for _, use in uses), default=0), 16)
+    kind_cells = max((len(use.effect.kind) for _, use in uses), default=0)
+    found = []
+    for step, use in uses:
+        lead = (
+            Piece(f"{step:>4} ", "muted"),
+            *pad((Piece(_node(use)),), node_cells + 2, glyphs.ellipsis),
+            *pad((Piece(_name(use), "strong"),), name_cells + 2, glyphs.ellipsis),
+            *_how(use),
+            Piece(f"{use.effect.kind:<{kind_cells}}  ", "muted"),
         )
-        for step, use in uses
-    ]
+        found.append(StoryRow((*lead, *_came_of_it(use, glyphs)), len(lead), use=use))
+    return found
+
+
+def laid_out(rows: Sequence[StoryRow], width: int, height: int) -> list[tuple[int, Line]]:
+    """The lines of all rows, each with the number of its row: what came of an effect on as many as it needs where all
+    of them fit into ``height``, else one a row."""
+    whole = [(number, line) for number, row in enumerate(rows) for line in _whole(row, width)]
+    return whole if len(whole) <= height else [(number, row.line) for number, row in enumerate(rows)]
+
+
+def _whole(row: StoryRow, width: int) -> list[Line]:
+    """Beside what it came of while that leaves most of the width, else below it."""
+    lead, rest = row.line[: row.lead], row.line[row.lead :]
+    if not lead or cells(row.line) <= width:
+        return [row.line]
+    if cells(lead) * 3 <= width:
+        return hanging(lead, rest, width)
+    indent = Piece(" " * (cells(lead[:1]) + 4))
+    return [lead, *((indent, *line) for line in wrap(rest, width - cells((indent,))))]
 
 
 def duplicate_rows(found: Sequence[Duplicate]) -> list[StoryRow]:
@@ -155,7 +177,7 @@ def _chapter(chapter: Chapter, glyphs: Glyphs) -> Iterator[StoryRow]:
         Piece("  ".join(words), "strong" if what else "plain"),
         Piece(attempt + took, "muted"),
     )
-    yield StoryRow(line, header.ref)
+    yield StoryRow(line, ref=header.ref)
     for use in last.uses if last is not None else ():
         yield _effect(use, glyphs)
 
@@ -174,19 +196,14 @@ def _attempt(one: Attempt, glyphs: Glyphs) -> Iterator[StoryRow]:
         )
     )
     if record.error is not None:
-        yield StoryRow((Piece("         "), Piece(flat(record.error[:ERROR], glyphs), "error")))
+        yield StoryRow((BELOW, Piece(flat(record.error[:ERROR], glyphs), "error")), 1)
     for use in one.uses:
         yield _effect(use, glyphs)
 
 
 def _effect(use: EffectUse, glyphs: Glyphs) -> StoryRow:
-    line = (
-        Piece(f"         {_name(use)}  ", "key"),
-        *_how(use),
-        Piece(f"{use.effect.kind}  ", "muted"),
-        *_came_of_it(use, glyphs),
-    )
-    return StoryRow(line, use=use)
+    lead = (BELOW, Piece(f"{_name(use)}  ", "key"), *_how(use), Piece(f"{use.effect.kind}  ", "muted"))
+    return StoryRow((*lead, *_came_of_it(use, glyphs)), len(lead), use=use)
 
 
 def _how(use: EffectUse) -> Line:

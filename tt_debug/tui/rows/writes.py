@@ -117,7 +117,7 @@ def _attempt(step: StepRecord, glyphs: Glyphs) -> Iterator[WriteRow]:
         (
             Piece(f"{sign} ", ink),
             Piece(safe_text(step.node), "strong"),
-            Piece(f"  {safe_text(step.status)}", ink),
+            Piece(f"  {safe_text(status)}", ink),
             Piece(attempt + took, "muted"),
         )
     )

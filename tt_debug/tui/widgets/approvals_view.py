@@ -67,11 +67,8 @@ class ApprovalsView(RowView):
         """One question."""
         question = self._rows[row].question
         name, node = _columns(width, *self._longest)
-        line = self.line(width).add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
-        line.add(f"{self.glyphs.waiting} ", self.ink("warning")).field(question.thread, name, self.ink("strong")).add(
-            "  "
-        )
-        line.field(question.node, node)
+        line = self.line(width).add("  ").add(f"{self.glyphs.waiting} ", self.ink("warning"))
+        line.field(question.thread, name, self.ink("strong")).add("  ").field(question.node, node)
         age = human_age(question.since, self._now) if question.since is not None else ""
         line.field(age, 6, self.ink("muted"), right=True).add("  ")
         for piece in value_line(plain(question.prompt), self.glyphs):

@@ -87,6 +87,11 @@ class GraphView(PieceView):
         """Where a checkpoint stands, None when it is folded away."""
         return self.items.row_of(ref)
 
+    @property
+    def marks_cursor(self) -> bool:
+        """Always: it tells which checkpoint the other panels show."""
+        return True
+
     def scroll_to_row(self, row: int) -> None:
         """Bring a checkpoint into view together with what would run, or runs, after it."""
         after, here = self.item(row + 1), self.item(row)
@@ -109,9 +114,7 @@ class GraphView(PieceView):
     def build(self, row: int, width: int) -> Sequence[Segment]:
         """Gutter, lanes, columns."""
         item = self.items[row]
-        glyphs = self.facts.glyphs
-        here = row == self.cursor
-        gutter = (Piece(glyphs.cursor if here else " ", "accent"), self._sign(item), Piece(" "))
+        gutter = (Piece(" "), self._sign(item), Piece(" "))
         return self.segments((*gutter, *graph_line(item, self._columns_for(width - GUTTER - 1), self.facts)))
 
     def _sign(self, item: GraphItem) -> Piece:

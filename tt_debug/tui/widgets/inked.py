@@ -6,6 +6,7 @@ Owns looking them up and keeping them; what is written is the list's.
 from __future__ import annotations
 
 from rich.style import Style
+from textual.content import Content
 from textual.scroll_view import ScrollView
 
 from tt_debug.tui.actions import find, shown_key
@@ -22,6 +23,16 @@ class Inked(ScrollView):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._inks: dict[str, Style] = {}
+
+    @property
+    def _border_title(self) -> Content | None:
+        """Textual leaves air around a title beside corners only: on a bare rule it would touch the line."""
+        title = self._title
+        return title if title is None or self.styles.border_left[0] else title.pad(1, 1)
+
+    @_border_title.setter
+    def _border_title(self, title: Content | None) -> None:
+        self._title = title
 
     @property
     def glyphs(self) -> Glyphs:

@@ -63,6 +63,11 @@ class Panel(RowView):
         """What a line stands for, None when it stands for nothing."""
         return self.keys[row] if row < len(self.keys) else None
 
+    @property
+    def marks_cursor(self) -> bool:
+        """A list's cursor always; that of a text, whose lines stand for nothing, with the focus only."""
+        return self.has_focus or bool(self.keys)
+
     def selectable(self, row: int) -> bool:
         """Headings are passed over."""
         return row not in self._headings

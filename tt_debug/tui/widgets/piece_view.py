@@ -28,6 +28,11 @@ class PieceView(RowView):
     stale = False
     """Whether it shows something older than what the cursor is on; drawn dim."""
 
+    @property
+    def marks_cursor(self) -> bool:
+        """With the focus only: what stands here is read, nothing beside it follows the cursor."""
+        return self.has_focus
+
     def set_stale(self, stale: bool) -> None:
         """Draw it dim, or no longer. Not a class: styling a panel anew costs more than drawing it."""
         if stale != self.stale:

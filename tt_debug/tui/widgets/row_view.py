@@ -73,8 +73,15 @@ class RowView(Inked, can_focus=True):
     # --- for subclasses
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
-        """The segments of ``row``, at most ``width`` cells. Foreground styles only, from `ink`; text through `Line`."""
+        """The segments of ``row``, at most ``width`` cells. Foreground styles only, from `ink`; text through `Line`.
+
+        Its first cell is blank: the cursor's sign is drawn there."""
         raise NotImplementedError
+
+    @property
+    def marks_cursor(self) -> bool:
+        """Whether the cursor's row has its sign, besides its colour: here always, for it tells what is shown beside."""
+        return True
 
     def build_header(self, width: int) -> Sequence[Segment]:
         """The fixed heading of a list with ``HEADER``."""
@@ -173,6 +180,8 @@ class RowView(Inked, can_focus=True):
             return self._blank(row, width, base)
         strip = Strip(self.build(row, width)).adjust_cell_length(width)
         if row == self.cursor:
+            if self.marks_cursor:
+                strip = Strip([Segment(self.glyphs.cursor, self.ink("accent")), *strip.crop(1)], width)
             strip = self._cursor_strip(strip)
         selection = self.text_selection
         if selection is not None:

@@ -112,8 +112,7 @@ class ThreadsView(RowView):
         if info is None:
             return line.add(f" {entry.text}", self.ink("error" if entry.problem else "secondary")).segments()
         columns = _columns(width, self._longest)
-        line.add(f"{self.glyphs.cursor} " if row == self.cursor else "  ")
-        line.field(info.thread, columns.name, self.ink("strong")).add("  ")
+        line.add("  ").field(info.thread, columns.name, self.ink("strong")).add("  ")
         unknown = "" if info.read else self.glyphs.ellipsis
         status = unknown or f"{status_glyph(info.status, self.glyphs)} {info.status}"
         line.field(status, 12, self.ink(status_ink(info.status)))
