@@ -72,7 +72,7 @@ async def test_a_pin_counts_in_another_thread_and_the_lines_stand_side_by_side(t
         screen = await it.compared()
         lines = screen_lines(it.app)
         assert "1 A trip@1  ·  B trip-eu@0 " in lines[1]
-        assert [line.strip("┃ ").split() for line in lines[2:4]] == [
+        assert [line.strip("┃▌ ").split() for line in lines[2:4]] == [
             ["~", "0", "plan", "0", "plan", "plan,", "city", "they", "part", "here"],
             ["<", "1", "book", "city,", "days,", "note,", "plan"],
         ]

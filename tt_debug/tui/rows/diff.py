@@ -153,33 +153,77 @@ def _list_text(path: Path, diff: Diff, old: Mapping[str, Value], new: Mapping[st
 
 def change_line(change: Change, glyphs: Glyphs = UNICODE) -> Line:
     """A change on one line, as long as it is: sign, path, what happened."""
+    return (*change_lead(change, glyphs), Piece("  "), *change_body(change, glyphs))
+
+
+def change_lead(change: Change, glyphs: Glyphs) -> tuple[Piece, Piece]:
+    """The sign of what happened, and the path."""
     sign = glyphs.moved if change.op == "move" else SIGNS[change.op]
-    lead = (Piece(f"{sign} ", INKS[change.op]), Piece(flat(format_path(change.path), glyphs), "key"), Piece("  "))
+    return Piece(f"{sign} ", INKS[change.op]), Piece(flat(format_path(change.path), glyphs), "key")
+
+
+def change_body(change: Change, glyphs: Glyphs) -> Line:
+    """What happened."""
     if change.op == "move":
         source = flat(format_path(change.source or ()), glyphs)
-        return (*lead, Piece("from ", "muted"), Piece(source, "key"), Piece("  "), *value_line(change.new, glyphs))
+        return (Piece("from ", "muted"), Piece(source, "key"), Piece("  "), *value_line(change.new, glyphs))
     if change.op == "add":
-        return (*lead, *_inked(value_line(change.new, glyphs), "added"))
+        return _inked(value_line(change.new, glyphs), "added")
     if change.op == "remove":
-        return (*lead, *_inked(value_line(change.old, glyphs), "removed"))
-    return (*lead, *_changed(change, glyphs))
+        return _inked(value_line(change.old, glyphs), "removed")
+    return _changed(change, glyphs)
 
 
 def _changed(change: Change, glyphs: Glyphs) -> Line:
-    old, new = change.old, change.new
-    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > WORDS:
-        pieces = word_diff(old[:TEXT], new[:TEXT])
-        if reads_as_one(pieces):
-            return tuple(_words(pieces, glyphs))
-    kinds = kind_of(old), kind_of(new)
+    pieces = _as_one_text(change.old, change.new)
+    if pieces:
+        return tuple(_words(pieces, glyphs))
+    kinds = kind_of(change.old), kind_of(change.new)
     types: Line = ()
     if kinds[0] != kinds[1]:
         types = (Piece(f"  {kinds[0]} {glyphs.arrow} {kinds[1]}", "muted"),)
+    before, after = _both(change, glyphs)
+    return (*before, Piece(f" {glyphs.arrow} ", "muted"), *after, *types)
+
+
+def sides_of(change: Change, glyphs: Glyphs, lead: int) -> tuple[Line, Line]:
+    """The old value and the new one of what was changed. Of a long text's unchanged beginning ``lead`` cells are kept;
+    a value of another type says which."""
+    pieces = _as_one_text(change.old, change.new)
+    if pieces:
+        gone, come = ([piece for piece in pieces if piece[0] != op] for op in ("add", "remove"))
+        return tuple(_words(gone, glyphs, lead)), tuple(_words(come, glyphs, lead))
+    before, after = _both(change, glyphs)
+    kinds = kind_of(change.old), kind_of(change.new)
+    if kinds[0] != kinds[1]:
+        before, after = (*before, Piece(f"  {kinds[0]}", "muted")), (*after, Piece(f"  {kinds[1]}", "muted"))
+    return before, after
+
+
+def sides_in_full(change: Change, glyphs: Glyphs = UNICODE) -> tuple[Line, Line]:
+    """The whole texts of the old value and of the new one, with their lines; () of one that is no text."""
+    old, new = _text_of(change.old), _text_of(change.new)
+    pieces = word_diff(old[:TEXT], new[:TEXT])
+    gone, come = ([piece for piece in pieces if piece[0] != op] for op in ("add", "remove"))
+    return _in_lines(gone, glyphs), _in_lines(come, glyphs)
+
+
+def _as_one_text(old: Value, new: Value) -> list[Words]:
+    """The words of two long texts that have enough in common to be read as one; none for other values."""
+    if not (isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > WORDS):
+        return []
+    pieces = word_diff(old[:TEXT], new[:TEXT])
+    return pieces if reads_as_one(pieces) else []
+
+
+def _both(change: Change, glyphs: Glyphs) -> tuple[Line, Line]:
+    """The old value and the new one, told apart where they would read alike."""
+    old, new = change.old, change.new
     before, after = _inked(value_line(old, glyphs), "removed"), _inked(value_line(new, glyphs), "added")
     if text_of(before) == text_of(after) and not isinstance(new, Hidden):
         texts = told_apart(old, new)
-        before, after = (Piece(texts[0], "removed"),), (Piece(texts[1], "added"),)
-    return (*before, Piece(f" {glyphs.arrow} ", "muted"), *after, *types)
+        return (Piece(texts[0], "removed"),), (Piece(texts[1], "added"),)
+    return before, after
 
 
 def kind_of(value: Value) -> str:
@@ -198,13 +242,13 @@ def _inked(line: Line, ink: str) -> Line:
     return tuple(piece if piece.ink in own else Piece(piece.text, ink) for piece in line)
 
 
-def _words(pieces: Sequence[Words], glyphs: Glyphs, *, start: bool = False) -> Iterable[Piece]:
-    """The two texts as one, with removed and added words. ``start`` keeps all of the unchanged beginning."""
+def _words(pieces: Sequence[Words], glyphs: Glyphs, lead: int | None = LEAD) -> Iterable[Piece]:
+    """The two texts as one, with removed and added words; ``lead`` cells of the unchanged beginning, None for all."""
     for number, (op, text) in enumerate(pieces):
         shown = flat(text, glyphs)
         if op == "equal":
-            if number == 0 and not start and cells((Piece(shown),)) > LEAD + 2:
-                shown = glyphs.ellipsis + shown[-LEAD:]
+            if number == 0 and lead is not None and cells((Piece(shown),)) > lead + 2:
+                shown = glyphs.ellipsis + shown[-lead:]
             yield Piece(shown)
         elif glyphs.ascii:
             yield Piece(
@@ -220,14 +264,19 @@ def opened_lines(change: Change, width: int, glyphs: Glyphs = UNICODE) -> list[L
     old, new = _text_of(change.old), _text_of(change.new)
     body: list[Piece] = []
     if old and new:
-        words = _words(word_diff(old[:TEXT], new[:TEXT]), glyphs, start=True)
-        body = [Piece(piece.text.replace(glyphs.newline, "\n"), piece.ink) for piece in words]
+        body = list(_in_lines(word_diff(old[:TEXT], new[:TEXT]), glyphs))
     elif old or new:
         body = [Piece(safe_text((old or new)[:TEXT], newlines=True), "removed" if old else "added")]
     first = cut(change_line(change, glyphs), width, glyphs.ellipsis)
     if not body:
         return [first]
     return [first, *((indent, *line) for line in wrap(body, width - 4))]
+
+
+def _in_lines(pieces: Sequence[Words], glyphs: Glyphs) -> Line:
+    """All of the words, newlines broken."""
+    words = _words(pieces, glyphs, None)
+    return tuple(Piece(piece.text.replace(glyphs.newline, "\n"), piece.ink) for piece in words)
 
 
 def _text_of(value: Value) -> str:

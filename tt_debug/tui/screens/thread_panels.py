@@ -160,7 +160,7 @@ class ThreadPanels(ThreadFollowing):
         room = side_width(self.size.width) - 4
         room -= COMPARED if active == "diff" else 0
         for name, title in reversed(there):
-            if name != active and sum(len(text) + 2 for text in texts.values()) > room:
+            if name != active and sum(len(text) + 2 for text in texts.values()) - 2 > room:
                 texts[name] = title[:1]
         return texts
 

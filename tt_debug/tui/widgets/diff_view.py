@@ -1,4 +1,4 @@
-"""A diff as rows; Enter writes a change out in full.
+"""A diff as rows, old and new beside each other where there is room; Enter writes a change out in full.
 
 Owns what is opened and wrapping to the width; where the diff comes from is the screen's affair.
 """
@@ -12,6 +12,7 @@ from textual import events
 from stores.model import Diff, Path, Value
 from tt_debug.tui.rows.diff import DiffRow, diff_line, diff_rows, with_opened
 from tt_debug.tui.rows.pieces import Line, text_of
+from tt_debug.tui.rows.side_by_side import LEAST, Columns, columns_for, side_line, with_opened_sides
 from tt_debug.tui.widgets.piece_view import PieceView
 
 
@@ -24,6 +25,8 @@ class DiffView(PieceView):
         self._plain: list[DiffRow] = []
         self._opened: set[Path] = set()
         self._empty = "reading…"
+        self._columns: Columns | None = None
+        self._laid_out: tuple[int, bool] | None = None
 
     def empty_text(self) -> str:
         """Why there is nothing."""
@@ -72,16 +75,25 @@ class DiffView(PieceView):
             self.toggle()
 
     def _lay_out(self, path: Path | None) -> None:
-        self.rows = with_opened(self._plain, self._opened, max(20, self._width()), self.glyphs)
+        width, beside = self._laid_out = self._room()
+        if beside:
+            self._columns = columns_for(self._plain, width)
+            self.rows = with_opened_sides(self._plain, self._opened, self._columns, width, self.glyphs)
+        else:
+            self._columns = None
+            self.rows = with_opened(self._plain, self._opened, width, self.glyphs)
         at = next((number for number, row in enumerate(self.rows) if row.path == path and row.change), None)
         self.set_rows(len(self.rows), cursor=at if at is not None else 0)
 
-    def _width(self) -> int:
-        return self.scrollable_content_region.width - 2
+    def _room(self) -> tuple[int, bool]:
+        """Cells for a row, and whether they are enough for both sides beside each other."""
+        width = max(20, self.scrollable_content_region.width - 2)
+        return width, width >= LEAST and self.screen.has_class("-ultra")
 
     def on_resize(self, event: events.Resize) -> None:
-        """What is written out is wrapped again."""
-        if self._opened:
+        """What is written out is wrapped again, and sides may have room now."""
+        before = self._laid_out
+        if self._room() != before and (self._opened or before is None or before[1] or self._room()[1]):
             here = self.current()
             self._lay_out(here.path if here is not None else None)
 
@@ -92,4 +104,7 @@ class DiffView(PieceView):
 
     def piece_line(self, row: int, width: int) -> Line:
         """The row in ``width`` cells."""
-        return diff_line(self.rows[row], width, self.glyphs)
+        shown = self.rows[row]
+        if self._columns is not None and shown.change is not None and not shown.line:
+            return side_line(shown.change, self._columns, self.glyphs)
+        return diff_line(shown, width, self.glyphs)
