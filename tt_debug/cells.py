@@ -12,7 +12,8 @@ from datetime import datetime
 # Never shown as they are. C0, DEL and C1 drive a terminal; bidi marks reorder a line, zero-width ones hide in it,
 # U+2028/9 break it, tag characters carry text nobody sees, lone surrogates cannot be encoded. ZWJ and ZWNJ stay:
 # emoji and several scripts need them.
-_UNSAFE = re.compile(
+# Not compiled before there is one: none of these is printable, and most texts are.
+_UNSAFE = (
     "[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -26,17 +27,17 @@ def safe_text(text: str, *, newlines: bool = False) -> str:
     line end ``⏎`` (with ``newlines`` it stays), half a surrogate pair its escape (``\\ud83d``), everything else that
     is unsafe U+FFFD.
     """
-    if (text.isascii() and text.isprintable()) or _UNSAFE.search(text) is None:
+    if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
     if newlines:
-        return "\n".join(_UNSAFE.sub(_picture, line) for line in text.split("\n"))
-    return _UNSAFE.sub(_picture, text)
+        return "\n".join(re.sub(_UNSAFE, _picture, line) for line in text.split("\n"))
+    return re.sub(_UNSAFE, _picture, text)
 
 
 def signs(text: str) -> str:
     """As `safe_text`, with exactly one character for each: where a cursor counts them."""
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_sign, text)
+    return text if text.isprintable() else re.sub(_UNSAFE, _sign, text)
 
 
 def _sign(match: re.Match[str]) -> str:

@@ -67,6 +67,8 @@ def test_every_control_has_its_picture() -> None:
     assert safe_text("\x7f\x9b31m\x9d") == "␡␛[31m␛]"
     assert safe_text(BIDI + HIDDEN) == "\ufffd" * len(BIDI + HIDDEN)
     assert safe_text("a\ud83dz\udfff") == r"a\ud83dz\udfff"
+    # Each alone, too: whether a text has one is told by whether Python calls all of it printable.
+    assert not [c for c in f"{''.join(map(chr, range(32)))}\x7f\x9b{BIDI}{HIDDEN}\ud83d" if safe_text(c) == c]
 
 
 @given(st.text(st.characters(codec=None)))  # lone surrogates too

@@ -12,7 +12,7 @@ from typing import Any, Final
 from stores.errors import Corrupt
 from stores.model import MISSING
 from stores.paths import settle_path
-from tt_debug.cli import comparing, listing, records
+from tt_debug.cli import comparing, records
 from tt_debug.cli.asking import found_record, hit_record, stop_record
 from tt_debug.cli.options import path_of
 from tt_debug.errors import RefNotFound
@@ -53,8 +53,8 @@ class AgentTools:
     def log(self, thread: str, limit: int = MOST) -> Answer:
         """List a thread's checkpoints, one per step, newest first: step, node, status. `thread` may be any REF."""
         ref = self._session.resolve(thread)
-        headers = listing.line_of(self._session.open_thread(ref.thread), ref)
-        return _portion((log_record(header) for header in reversed(headers)), limit)
+        view = self._session.open_thread(ref.thread)
+        return _portion((log_record(view.headers[ref]) for ref in reversed(view.line(ref))), limit)
 
     def show(self, ref: str, path: str = "") -> Answer:
         """One checkpoint: its state, tasks and log. REF is THREAD@SELECTOR: a step number, head, ~2 (two before the

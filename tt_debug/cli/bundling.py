@@ -68,10 +68,10 @@ def _parts(session: Session, thread: str, hiding: Redaction, revealed: bool) -> 
     yield "README.txt", _ABOUT.format(unless=", except that --reveal was given" if revealed else "")
     yield "versions.txt", _lines(_versions(session))
     rows = view.rows(unfolded=frozenset(view.headers))
-    yield "log.txt", _lines(map(safe_text, tables.graph_lines(rows, view)))
+    yield "log.txt", _lines(map(safe_text, tables.graph_lines(view, rows, range(len(rows)))))
     yield "graph.mmd", _lines(WRITERS["mermaid"](CheckpointGraph(view.headers.values())))
     yield "thread.jsonl", _lines(map(json_text, session.export(thread, hiding)))
-    for number, header in enumerate(listing.everything(view)):
+    for number, header in enumerate(map(view.headers.__getitem__, listing.everything(view))):
         yield f"diffs/{number:04}-{_file_name(header)}.txt", _lines(map(safe_text, _diff(session, header, hiding)))
 
 

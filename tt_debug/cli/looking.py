@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from stores.model import Header, Status
+from stores.model import Status
 from tt_debug.cli import tables
 from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
@@ -24,6 +25,7 @@ from tt_debug.cli.output import Output, line_width
 from tt_debug.errors import UsageError
 
 if TYPE_CHECKING:
+    from stores.model import Ref
     from tt_debug.session.thread_view import ThreadView
 
 
@@ -111,7 +113,6 @@ def log(front: Front, options: LogOptions) -> ExitCode:
 
     THREAD may be any REF: the line then ends there.
     """
-    from tt_debug.cli import listing
     from tt_debug.session import addresses
 
     output = Output(options.as_json)
@@ -119,39 +120,42 @@ def log(front: Front, options: LogOptions) -> ExitCode:
         raise UsageError("--watch makes columns of the list, and --graph draws none", hint="leave one of them out")
     with front.looking(options.store) as session:
         view, ref = addresses.locate(session, options.thread)
-        if options.ns is not None:
-            headers = listing.in_namespace(view, options.ns, all_threads=options.all)
-        else:
-            headers = listing.everything(view) if options.all else listing.line_of(view, ref, options.limit)
-        headers = _newest(headers, options.limit)
+        refs = _chosen(view, ref, options)
         asked = None
         if options.watch:
             from tt_debug.cli.watching import watched  # with expressions and questions, 15 ms
 
-            asked = watched(session, headers, options.watch, front.hiding(options.reveal))
-        drawn = _drawn(view, headers, options) if options.graph and not output.as_json else []
-    if view.head.ns:
-        narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
-    if output.as_json:
-        from tt_debug.session.records import log_record
+            asked = watched(session, refs, options.watch, front.hiding(options.reveal))
+        if view.head.ns:
+            narrate(f"{view.thread} has no checkpoint of its root graph in this store; its newest is in {view.head.ns}")
+        if output.as_json:
+            from tt_debug.session.records import log_record
 
-        records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
-        output.document("log", [log_record(header) | more for header, more in records_of])
-    elif options.graph:
-        output.text(drawn)
-    else:
-        output.text(tables.log_lines(headers, view.thread, line_width(), asked))
+            headers = (header for part in tables.in_parts(view, refs) for header in part)
+            records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
+            output.document("log", [log_record(header) | more for header, more in records_of])
+        elif options.graph:
+            output.text(_drawn(view, refs, options))
+        else:
+            output.text(tables.log_lines(view, refs, line_width(), asked))
     return ExitCode.OK
 
 
-def _newest(headers: list[Header], count: int | None) -> list[Header]:
-    return headers if count is None else headers[len(headers) - min(count, len(headers)) :]
+def _chosen(view: ThreadView, ref: Ref, options: LogOptions) -> Sequence[Ref]:
+    from tt_debug.cli import listing
+
+    if options.ns is not None:
+        refs = listing.in_namespace(view, options.ns, all_threads=options.all)
+    else:
+        refs = listing.everything(view) if options.all else view.line(ref)
+    return refs if options.limit is None else refs[max(0, len(refs) - options.limit) :]
 
 
-def _drawn(view: ThreadView, headers: list[Header], options: LogOptions) -> list[str]:
+def _drawn(view: ThreadView, refs: Sequence[Ref], options: LogOptions) -> Iterator[str]:
     """The graph's rows of the chosen checkpoints; folded branches stand where their first checkpoint would."""
-    rows = view.rows(unfolded=frozenset(view.headers) if options.all else frozenset())
-    chosen = {header.ref for header in headers}
-    whole = options.limit is None and options.ns is None
-    wanted = [at for at, node in enumerate(rows.shape.nodes) if whole or view.refs[node] in chosen]
-    return tables.graph_lines([rows[at] for at in wanted], view)
+    rows = view.rows(unfolded=view.refs if options.all else ())
+    wanted: Sequence[int] = range(len(rows))
+    if options.limit is not None or options.ns is not None:
+        chosen = set(refs)
+        wanted = [at for at, node in enumerate(rows.shape.nodes) if view.refs[node] in chosen]
+    return tables.graph_lines(view, rows, wanted)

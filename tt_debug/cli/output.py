@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tt_debug.cells import safe_text
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 VERSION = 1
 # Legal inside a JSON string, but a terminal obeys them (DEL, C1, bidi overrides) or a UTF-8 encoder refuses
 # them (lone surrogates). As \uXXXX they are the same JSON.
-UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+UNSAFE = "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 
 
 class ReaderGone(Exception):
@@ -70,7 +69,7 @@ def json_text(content: Value, indent: int | None = None) -> str:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     except RecursionError:
         raise TooDeep("the value is nested too deeply for JSON", hint="--path shows a part of it") from None
-    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return text if text.isprintable() else re.sub(UNSAFE, lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def line_width() -> int | None:
@@ -84,8 +83,10 @@ def line_width() -> int | None:
 
 def flush() -> None:
     """Push out what was printed, by whatever printed it. Raises ReaderGone, CannotPrint."""
-    with _failures_named():
+    try:
         sys.stdout.flush()
+    except OSError as error:
+        raise _named(error) from error
 
 
 def prepare_streams() -> None:
@@ -109,15 +110,13 @@ def silence() -> None:
 
 
 def _write(text: str) -> None:
-    with _failures_named():
-        sys.stdout.write(text)
-
-
-@contextmanager
-def _failures_named() -> Iterator[None]:
     try:
-        yield
-    except BrokenPipeError as error:
-        raise ReaderGone from error
+        sys.stdout.write(text)
     except OSError as error:
-        raise CannotPrint(f"the answer cannot be written to stdout: {error.strerror}") from error
+        raise _named(error) from error
+
+
+def _named(error: OSError) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return ReaderGone()
+    return CannotPrint(f"the answer cannot be written to stdout: {error.strerror}")

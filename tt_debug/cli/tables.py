@@ -5,7 +5,7 @@ Pure. Cuts nothing unless a width in cells is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -17,12 +17,14 @@ from tt_debug.cells import cell_width, clip, human_duration, human_size, safe_te
 if TYPE_CHECKING:
     from stores.model import Header, Ref, Task, ThreadInfo
     from stores.runs import Approval, Run, StepRecord
-    from tt_debug.session.thread_view import GraphRow, ThreadView
+    from tt_debug.session.thread_view import GraphRow, GraphRows, ThreadView
 
 GAP = "  "
 WIDEST = 100
 """Cells to which a column lines up: one name of a megabyte must not put a megabyte of blanks on every line."""
 SHORTEST_ID = 8
+TOGETHER = 2_000
+"""Checkpoints that are read before the first of them is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +37,31 @@ class Column:
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
     """A heading and a line per row; nothing at all when there are no rows."""
-    cells = [[safe_text(cell) for cell in row] for row in rows]
-    if not cells:
-        return []
-    used = [place for place in range(len(columns)) if any(row[place] for row in cells)]
-    cells.insert(0, [column.title for column in columns])
-    widths = {place: min(WIDEST, max(cell_width(row[place]) for row in cells)) for place in used}
-    lines = []
-    for row in cells:
-        parts = []
-        for place in used:
-            space = " " * (widths[place] - cell_width(row[place]))
-            parts.append(space + row[place] if columns[place].right else row[place] + space)
-        lines.append(GAP.join(parts).rstrip())
-    return [clip(line, width) for line in lines] if width else lines
+    return list(long_table(columns, [rows], width))
+
+
+def long_table(
+    columns: Sequence[Column], parts: Iterable[Iterable[Sequence[str]]], width: int | None = None
+) -> Iterator[str]:
+    """The same of rows that come in parts, each told before the next is asked for: a column may get wider with a part,
+    and where one is used that was empty so far the heading stands again."""
+    widths: dict[int, int] = {}
+    for rows in parts:
+        cells = [list(map(safe_text, column)) for column in zip(*rows, strict=True)]
+        new = [place for place, column in enumerate(cells) if place not in widths and any(column)]
+        if new:
+            widths = {place: widths.get(place, 0) for place in sorted((*widths, *new))}
+            cells = [[column.title, *below] for column, below in zip(columns, cells, strict=True)]
+        shown = []
+        for place in widths if cells else ():
+            taken = list(map(cell_width, cells[place]))
+            widths[place] = room = max(widths[place], min(WIDEST, max(taken)))
+            align = str.rjust if columns[place].right else str.ljust
+            # Python counts characters, and a terminal cells.
+            rooms = (room - cells_of + len(cell) for cell, cells_of in zip(cells[place], taken, strict=True))
+            shown.append(list(map(align, cells[place], rooms)))
+        for line in map(GAP.join, zip(*shown, strict=True)):
+            yield clip(line.rstrip(), width) if width else line.rstrip()
 
 
 UNREAD = "…"
@@ -107,14 +120,26 @@ class Cells(Protocol):
     def cells(self, ref: Ref) -> tuple[str, ...]: ...
 
 
-def log_lines(headers: Sequence[Header], here: str, width: int | None, more: Cells | None = None) -> list[str]:
-    """One checkpoint a line. The thread is named only where it is not ``here``; ``more`` follows what comes next."""
-    short = short_ids([header.ref for header in headers])
-    rows = ((header.ref, log_cells(header, here, short)) for header in headers)
-    if more is None:
-        return table(LOG, (cells for _, cells in rows), width)
-    columns = (*LOG[:_NEXT], *(Column(clip(safe_text(text), WIDEST)) for text in more.expressions), *LOG[_NEXT:])
-    return table(columns, ((*cells[:_NEXT], *more.cells(ref), *cells[_NEXT:]) for ref, cells in rows), width)
+def log_lines(view: ThreadView, refs: Sequence[Ref], width: int | None, more: Cells | None = None) -> Iterator[str]:
+    """One checkpoint a line. The thread is named only where it is not the view's own; ``more`` follows what comes
+    next."""
+    short = short_ids(refs)
+
+    def cells(header: Header) -> tuple[str, ...]:
+        own = log_cells(header, view.thread, short)
+        return own if more is None else (*own[:_NEXT], *more.cells(header.ref), *own[_NEXT:])
+
+    asked = () if more is None else more.expressions
+    columns = (*LOG[:_NEXT], *(Column(clip(safe_text(text), WIDEST)) for text in asked), *LOG[_NEXT:])
+    return long_table(columns, (map(cells, part) for part in in_parts(view, refs)), width)
+
+
+def in_parts(view: ThreadView, refs: Sequence[Ref]) -> Iterator[list[Header]]:
+    """Their headers, read a part at a time."""
+    for at in range(0, len(refs), TOGETHER):
+        part = refs[at : at + TOGETHER]
+        view.headers.learn(part)
+        yield [view.headers[ref] for ref in part]
 
 
 def log_cells(header: Header, here: str, short: Callable[[Ref], str]) -> tuple[str, ...]:
@@ -147,11 +172,18 @@ def short_ids(refs: Sequence[Ref]) -> Callable[[Ref], str]:
     return lambda ref: ref.id[:length]
 
 
-def graph_lines(rows: Sequence[GraphRow], view: ThreadView) -> list[str]:
-    """The family as a graph: a child under its parent, a fork one lane to the right, an orphan's mark left open."""
-    short = short_ids(list(view.headers))
+def graph_lines(view: ThreadView, rows: GraphRows, wanted: Sequence[int]) -> Iterator[str]:
+    """The family as a graph: a child under its parent, a fork one lane to the right, an orphan's mark left open.
+
+    ``wanted`` are places in ``rows``; their headers are read a part at a time."""
+    short = short_ids(view.refs)
     marks = {_own_tip(view): "← newest of its line", view.head: "← head"}
-    return [_lanes(row, view) + _graph_text(row, view, short, marks.get(row.ref, "")) for row in rows]
+    for at in range(0, len(wanted), TOGETHER):
+        part = wanted[at : at + TOGETHER]
+        view.headers.learn([view.refs[rows.shape.nodes[place]] for place in part])
+        for row in map(rows.__getitem__, part):
+            header = view.headers[row.ref]
+            yield _lanes(row, header, view) + _graph_text(row, header, short, marks.get(row.ref, ""))
 
 
 def _own_tip(view: ThreadView) -> Ref:
@@ -162,22 +194,20 @@ def _own_tip(view: ThreadView) -> Ref:
     return at
 
 
-def _lanes(row: GraphRow, view: ThreadView) -> str:
+def _lanes(row: GraphRow, header: Header, view: ThreadView) -> str:
     """The lines to the left of a row, and its own mark."""
     cells = ["│ " if lane in row.lanes else "  " for lane in range(row.lane)]
     if row.lane and (row.opens or row.kind == "fold"):
         cells[-1] = "├─"
-    above = view.headers[row.ref].parent
-    mark = "●" if above is None or above in view.headers else "○"
+    mark = "●" if header.parent is None or header.parent in view else "○"
     return "".join(cells) + ("▸ " if row.kind == "fold" else f"{mark} ")
 
 
-def _graph_text(row: GraphRow, view: ThreadView, short: Callable[[Ref], str], mark: str) -> str:
+def _graph_text(row: GraphRow, header: Header, short: Callable[[Ref], str], mark: str) -> str:
     if row.kind == "fold":
         forks = f" · {row.branches} lines" if row.branches > 1 else ""
         count = f"{row.hidden} checkpoint{'' if row.hidden == 1 else 's'}"
         return safe_text(f"{row.title}  {count}{forks}  {row.status}".strip())
-    header = view.headers[row.ref]
     parts = [number(header.step), ", ".join(header.nodes) or header.source, short(row.ref)]
     if row.ref.ns:
         parts.append(row.ref.ns)
@@ -300,8 +330,8 @@ def clock(when: datetime | None) -> str:
     """A time in UTC, to the second."""
     if when is None:
         return ""
-    in_utc = when.astimezone(UTC) if when.tzinfo else when
-    return f"{in_utc:%Y-%m-%d %H:%M:%S}"
+    in_utc = when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo else when
+    return in_utc.isoformat(" ", "seconds")
 
 
 def number(value: int | None) -> str:

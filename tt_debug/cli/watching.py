@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stores.model import MISSING, Header, Ref, Value
+from stores.model import MISSING, Ref, Value
 from tt_debug.cli.progress import Progress, interruptible
 from tt_debug.query import Failed, compile_expr
 from tt_debug.redaction import SHOWN, Hidden, Redaction
@@ -47,11 +47,10 @@ class Watched:
         return pen.mark({"watched": found})
 
 
-def watched(session: Session, headers: Sequence[Header], expressions: tuple[str, ...], hiding: Redaction) -> Watched:
+def watched(session: Session, refs: Sequence[Ref], expressions: tuple[str, ...], hiding: Redaction) -> Watched:
     """Ask every checkpoint. Raises UsageError for what is not JMESPath, before any is read."""
     progress = Progress()
     found: dict[Ref, Mapping[str, Value | Failed]] = {}
-    refs = [header.ref for header in headers]
     for text in expressions:
         compile_expr(text)
     with interruptible(progress):

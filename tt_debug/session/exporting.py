@@ -30,11 +30,10 @@ def lines_of(store: Store, view: ThreadView, info: ThreadInfo | None, form: Form
     """
     executor = _executor(store, view, info, form) if isinstance(store, RunStore) else None
     told: set[str] = set()
-    for header in parents_first(view.headers.values()):
-        ref = header.ref
+    for ref in parents_first(view.refs, view.parent):
         if ref.thread != view.thread:
             continue
-        record = _line(store, ref, header, form)
+        record = _line(store, ref, view.headers[ref], form)
         if ref == view.head:
             record["head"] = True
         if executor is not None:

@@ -5,7 +5,7 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, overload
@@ -245,22 +245,15 @@ def call_name(ns: str, outer: str = "") -> str:
     return " / ".join(names)
 
 
-def parents_first(headers: Iterable[Header]) -> list[Header]:
-    """In the order given, but no row before its parent, whatever its clock said."""
-    wanted = list(headers)
-    present = {header.ref: header for header in wanted}
-    done: dict[Ref, Header] = {}
-    for header in wanted:
-        for found in reversed(_unlisted_line(header, present, done)):
-            done[found.ref] = found
-    return list(done.values())
-
-
-def _unlisted_line(header: Header, present: Mapping[Ref, Header], done: Mapping[Ref, Header]) -> list[Header]:
-    """The row and those ancestors of it that are still to be listed, child first; a cycle ends the walk."""
-    chain: dict[Ref, Header] = {}
-    row: Header | None = header
-    while row is not None and row.ref not in done and row.ref not in chain:
-        chain[row.ref] = row
-        row = present.get(row.parent) if row.parent else None
-    return list(chain.values())
+def parents_first(refs: Iterable[Ref], parent: Callable[[Ref], Ref | None]) -> list[Ref]:
+    """In the order given, but none before its parent, whatever its clock said."""
+    wanted = dict.fromkeys(refs)
+    done: dict[Ref, None] = {}
+    for ref in wanted:
+        line: dict[Ref, None] = {}
+        at: Ref | None = ref
+        while at is not None and at in wanted and at not in done and at not in line:  # a circle ends the walk
+            line[at] = None
+            at = parent(at)
+        done.update(dict.fromkeys(reversed(line)))
+    return list(done)
