@@ -8,11 +8,11 @@ know its lane only, and n nodes take at most ⌊log₂ n⌋ + 2 lanes however la
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import lt
+from itertools import compress, pairwise
+from operator import lt, ne
 from typing import Literal, NamedTuple, overload
 
 ROOT = -1
@@ -137,38 +137,67 @@ def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection
     count = len(parents)
     if pinned is not None and not 0 <= pinned < count:
         raise ValueError(f"there is no node {pinned} to pin among {count}")
-    if count and max(parents) >= count:
-        raise ValueError(f"there is no node {max(parents)} to be a parent among {count}")
-    links, walk, cut = _parents_first(parents)
-    size = _sizes(links, walk)
-    heavy = _heavy_children(links, size, pinned, aside)
-    # Lists while they are filled: an array makes a number anew each time it is read.
-    order, row_of, lane, free = [0] * count, [0] * count, [0] * count, [0] * count
+    links = array("i", parents)
+    starts = _starts(links, aside)
+    lengths = [end - start for start, end in pairwise((*starts, count))]
+    at_end = {start + length - 1: run for run, (start, length) in enumerate(zip(starts, lengths, strict=True))}
+    above, walk, cut = _parents_first([at_end.get(links[start], ROOT) for start in starts])
+    size = _sizes(above, walk, lengths)
+    aside_runs = {bisect_left(starts, node) for node in aside}
+    heavy = _heavy_children(above, size, None if pinned is None else bisect_right(starts, pinned) - 1, aside_runs)
+    rows, lanes, openings = _places(above, walk, heavy, size, lengths)
+    for run in cut:
+        links[starts[run]] = ROOT
+    order, row_of, lane, sizes = (array("i", bytes(links.itemsize * count)) for _ in range(4))
+    up, down = array("i", range(count)), array("i", range(count, 0, -1))
+    for start, length, row, column, below in zip(starts, lengths, rows, lanes, size, strict=True):
+        order[row : row + length] = up[start : start + length]
+        row_of[start : start + length] = up[row : row + length]
+        lane[start : start + length] = array("i", (column,)) * length
+        sizes[start : start + length] = down[count - below : count - below + length]
+    return Layout(links, order, row_of, lane, sizes, array("i", openings), tuple(starts[run] for run in cut))
+
+
+def _starts(links: array[int], aside: Collection[int]) -> list[int]:
+    """The first nodes of runs: in one, each node is the only child of the node before it, so that all are drawn as one
+    straight line. Long histories have few. Any number below 0 becomes `ROOT`; raises ValueError for one too large."""
+    count = len(links)
+    leaps = list(compress(range(count), map(ne, links, range(ROOT, count - 1))))
+    for node in leaps:
+        links[node] = max(links[node], ROOT)
+        if links[node] >= count:
+            raise ValueError(f"there is no node {links[node]} to be a parent among {count}")
+    return sorted({0, *leaps, *(links[node] + 1 for node in leaps), *aside} - {count})
+
+
+def _places(
+    links: Sequence[int], walk: Sequence[int], heavy: Sequence[int], size: Sequence[int], lengths: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """The first row of each run, its lane, and the rows at which branches open."""
+    rows, lanes, free = [0] * len(links), [0] * len(links), [0] * len(links)
     openings: list[int] = []
     top = 0
-    for node in walk:
-        above = links[node]
+    for run in walk:
+        above = links[run]
         if above < 0:
             row = top
-            top += size[node]
-        elif heavy[above] == node:
-            row = row_of[above] + size[above] - size[node]
-            lane[node] = lane[above]
+            top += size[run]
+        elif heavy[above] == run:
+            row = rows[above] + size[above] - size[run]
+            lanes[run] = lanes[above]
         else:
             row = free[above]
-            free[above] = row + size[node]
-            lane[node] = lane[above] + 1
+            free[above] = row + size[run]
+            lanes[run] = lanes[above] + 1
             openings.append(row)
-        row_of[node], order[row], free[node] = row, node, row + 1
-    openings.sort()
-    ints = partial(array, "i")
-    return Layout(ints(links), ints(order), ints(row_of), ints(lane), ints(size), ints(openings), cut)
+        rows[run], free[run] = row, row + lengths[run]
+    return rows, lanes, sorted(openings)
 
 
 def _parents_first(parents: Sequence[int]) -> tuple[list[int], Sequence[int], tuple[int, ...]]:
     """The links without cycles, an order in which a parent comes before its children, siblings by number, and
     the nodes whose link was cut."""
-    links = list(parents) if min(parents, default=ROOT) >= ROOT else [max(parent, ROOT) for parent in parents]
+    links = list(parents)
     if all(map(lt, links, range(len(links)))):
         return links, range(len(links)), ()
     children: list[list[int] | None] = [None] * len(links)
@@ -217,8 +246,9 @@ def _lowest_on_cycle(links: Sequence[int], node: int) -> int:
     return min(cycle)
 
 
-def _sizes(links: Sequence[int], walk: Sequence[int]) -> list[int]:
-    size = [1] * len(links)
+def _sizes(links: Sequence[int], walk: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """How many nodes are in the subtree of each run."""
+    size = list(lengths)
     for node in reversed(walk):
         above = links[node]
         if above >= 0:
