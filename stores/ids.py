@@ -40,10 +40,10 @@ def new_id(step: int, after: str | None = None) -> str:
 
 def time_of(id: str) -> datetime | None:
     """When the id was made, in UTC, to the microsecond. None for an id of another kind."""
-    if not is_ours(id):
+    match = _SHAPE.fullmatch(id)
+    if match is None or match[3] != "6":
         return None
-    ticks = _ticks(id)
-    return None if ticks is None else _GREGORIAN + timedelta(microseconds=ticks // 10)
+    return _GREGORIAN + timedelta(microseconds=int(match[1] + match[2] + match[4], 16) // 10)
 
 
 def step_of(id: str) -> int | None:

@@ -41,7 +41,6 @@ T = TypeVar("T")
 
 CAPABILITIES: Final = frozenset({Capability.FORK, Capability.NAMESPACES, Capability.TASKS})
 _KEPT_THREADS: Final = 8
-_EVERY: Final = 2**31 - 1  # the most rows that every database takes for a limit
 
 
 class LangGraphBase(ABC):
@@ -117,7 +116,7 @@ class LangGraphBase(ABC):
 
     def threads_at(self) -> Sequence[ThreadInfo]:
         """As `stores.protocol.TellsAddresses`."""
-        return self._ask(lambda tables: [_by_address(row) for row in tables.threads(None, _EVERY)])
+        return self._ask(lambda tables: [_by_address(row) for row in tables.threads_at()])
 
     def addresses(self, thread: str) -> Addresses:
         """As `stores.protocol.TellsAddresses`."""
@@ -152,12 +151,11 @@ class LangGraphBase(ABC):
         """The newest id, as the savers look it up. Raises NotFound."""
 
         def question(tables: Tables) -> Ref:
-            reading = self._thread(tables, thread)
-            assert reading.skeleton is not None
-            newest = reading.skeleton.heads.get(ns)
+            newest = tables.head(thread, ns)
             if newest is None:
+                self._thread(tables, thread)  # raises where there is no such thread at all
                 raise NotFound(f"thread {thread!r} has no checkpoint in namespace {ns!r}")
-            return Ref(thread, ns, newest.id)
+            return Ref(thread, ns, newest)
 
         return self._ask(question)
 
@@ -254,7 +252,7 @@ class LangGraphBase(ABC):
 def _by_address(row: ThreadRow) -> ThreadInfo:
     head = None if row.head is None else Ref(row.thread, "", row.head)
     # What an id has of the step is modulo 16,384.
-    step = ids.step_of(row.shown.id) if row.checkpoints < ids.STEPS else None
+    step = ids.step_of(row.shown.id) if row.checkpoints is not None and row.checkpoints < ids.STEPS else None
     return ThreadInfo(row.thread, row.checkpoints, head, step, "", ids.time_of(row.latest), read=False)
 
 

@@ -6,10 +6,12 @@ Owns these questions; refuses to ask them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from stores.langgraph.postgres_columns import Columns
-from stores.langgraph.tables import Place
+from stores.langgraph.skeleton import Key
+from stores.langgraph.tables import Place, ThreadRow
 
 # The number of the transaction that stored a row, all 64 bits of it: a row shows the lower 32.
 _WRITTEN: Final = "(s.next - ((s.next - {0}.xmin::text::bigint) & 4294967295))"
@@ -58,11 +60,28 @@ def listing(columns: Columns, after: Place | None, limit: int) -> tuple[str, *tu
     return (question, *(after or ()), limit)
 
 
-def addresses(columns: Columns) -> str:
-    """The question for a thread's namespaces, ids and parents: three arrays of one pass over its rows, in no order, as
-    the server would sort by its locale."""
+def spaces(columns: Columns) -> str:
+    """The question for (thread, namespace, count, newest id) of some threads."""
     return (
-        f"SELECT array_agg(c.checkpoint_ns), array_agg({columns.id}), array_agg(coalesce({columns.parent}, '')) "
+        f"SELECT c.thread_id, c.checkpoint_ns, count(*), max({columns.id}) FROM {columns.checkpoints} c "
+        f"WHERE c.thread_id = ANY(%s) GROUP BY 1, 2"
+    )
+
+
+def thread_row(thread: str, written: int, counted: Sequence[tuple[str, int, str]]) -> ThreadRow:
+    """A thread by the answers, without its name, to `spaces`."""
+    head = next((newest for ns, _, newest in counted if ns == ""), None)
+    # The namespace by which a thread is listed, so that its place in the listing stays the same.
+    newest = Key(head, "") if head is not None else max(Key(id, ns) for ns, _, id in counted)
+    latest = max(id for _, _, id in counted)
+    return ThreadRow(thread, sum(count for _, count, _ in counted), newest, head, written, latest)
+
+
+def addresses(columns: Columns) -> str:
+    """The question for (namespace, id, parent) of a thread, in no order: the server would sort by its locale, and to
+    put arrays together takes it four times as long as to send the rows."""
+    return (
+        f"SELECT c.checkpoint_ns, {columns.id}, coalesce({columns.parent}, '') "
         f"FROM {columns.checkpoints} c WHERE c.thread_id = %s"
     )
 

@@ -15,7 +15,7 @@ from stores.langgraph import postgres_room
 from stores.langgraph.collisions import Versions
 from stores.langgraph.delta import COUNTERS
 from stores.langgraph.postgres_columns import Columns
-from stores.langgraph.postgres_listing import addresses, listing, since
+from stores.langgraph.postgres_listing import addresses, listing, since, spaces, thread_row
 from stores.langgraph.rows import (
     MISSING_BLOB,
     Blob,
@@ -32,6 +32,7 @@ from stores.langgraph.tables import Place, ThreadRow
 from stores.model import Ref
 from stores.postgres import Database
 
+_EVERY: Final = 2**31 - 1
 _ALL: Final = "unnest(%s::text[], %s::text[], %s::text[])"
 # Before langgraph 0.5 pending Sends are read from what the parent's tasks wrote, whatever the row says.
 _CONTENT: Final = "CASE WHEN c.checkpoint -> 'v' < '4' THEN c.checkpoint - 'pending_sends' ELSE c.checkpoint END"
@@ -80,31 +81,20 @@ class PostgresTables:
         """As `Tables.threads`: each thread is found from the one before it in the index, its rows are not visited."""
         listed = self.rows(*listing(self.columns, after, limit))
         counted: dict[str, list[tuple[str, int, str]]] = {}
-        question = (
-            f"SELECT c.thread_id, c.checkpoint_ns, count(*), max({self.columns.id}) FROM {self.columns.checkpoints} c "
-            f"WHERE c.thread_id = ANY(%s) GROUP BY 1, 2"
-        )
-        for thread, ns, count, newest in self.rows(question, [thread for thread, *_ in listed]):
+        for thread, ns, count, newest in self.rows(spaces(self.columns), [thread for thread, *_ in listed]):
             counted.setdefault(thread, []).append((ns, count, newest))
-        return [self._thread(thread, written, counted[thread]) for thread, _, written in listed]
+        return [thread_row(thread, written, counted[thread]) for thread, _, written in listed]
 
-    def _thread(self, thread: str, written: int, counted: Sequence[tuple[str, int, str]]) -> ThreadRow:
-        head = next((newest for ns, _, newest in counted if ns == ""), None)
-        # The namespace by which a thread is listed, so that its place in the listing stays the same.
-        newest = Key(head, "") if head is not None else max(Key(id, ns) for ns, _, id in counted)
-        latest = max(id for _, _, id in counted)
-        return ThreadRow(thread, sum(count for _, count, _ in counted), newest, head, written, latest)
+    def threads_at(self) -> list[ThreadRow]:
+        """As `Tables.threads_at`."""
+        return self.threads(None, _EVERY)
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """As `Tables.newest`, of the threads that were written last."""
         listed = [thread for thread, *_ in self.rows(*listing(self.columns, None, limit))]
-        question = (
-            f"SELECT c.thread_id, c.checkpoint_ns, max({self.columns.id}) FROM {self.columns.checkpoints} c "
-            f"WHERE c.thread_id = ANY(%s) GROUP BY 1, 2"
-        )
         place = {thread: index for index, thread in enumerate(listed)}
-        found = sorted(self.rows(question, listed), key=lambda row: (place[row[0]], row[1]))
-        return [(thread, Key(id, ns)) for thread, ns, id in found][:limit]
+        found = sorted(self.rows(spaces(self.columns), listed), key=lambda row: (place[row[0]], row[1]))
+        return [(thread, Key(id, ns)) for thread, ns, _, id in found][:limit]
 
     def progress(self) -> int:
         """How many rows were stored, as the server's statistics count them."""
@@ -121,10 +111,17 @@ class PostgresTables:
         ((count, newest),) = self.rows(question, thread)
         return count, newest
 
+    def head(self, thread: str, ns: str) -> str | None:
+        """As `Tables.head`."""
+        id, source = self.columns.id, self.columns.checkpoints
+        question = f"SELECT max({id}) FROM {source} c WHERE c.thread_id = %s AND c.checkpoint_ns = %s"
+        newest: str | None = self.rows(question, thread, ns)[0][0]
+        return newest
+
     def skeleton(self, thread: str) -> Skeleton:
         """As `Tables.skeleton`."""
-        ((spaces, found, parents),) = self.rows(addresses(self.columns), thread)
-        return joined(spaces or (), found or (), parents or ())
+        rows = self.rows(addresses(self.columns), thread)
+        return joined(*zip(*rows, strict=True)) if rows else joined((), (), ())
 
     def since(self, thread: str, last: Key) -> list[tuple[str, str]]:
         """As `Tables.since`."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
-from operator import ge
+from itertools import chain, compress
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
 from stores.model import Addresses, Ref
+from stores.refs import Refs
 
 if TYPE_CHECKING:
     from stores.langgraph.tables import Tables
@@ -30,53 +32,75 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """The checkpoints of one namespace: their ids, ascending, and where each is found among them. ``parents`` are
-    places too, -1 for none here; ``missing`` the ids of those that are named and not here, by their child's place."""
+    """The checkpoints of one namespace: their ids, ascending. ``parents`` are places among them, -1 for none here;
+    ``missing`` the ids of those that are named and not here, by their child's place. ``sorts`` tells whether every
+    parent has a smaller id: a clock that went back makes another order."""
 
     ns: str
     ids: Sequence[str]
-    places: Mapping[str, int]
     parents: array[int]
     missing: Mapping[int, str]
+    sorts: bool = True
 
     @classmethod
     def of(cls, ns: str, ids: Sequence[str], parents: Sequence[str]) -> Column:
         """From the ids of checkpoints and of their parents, "" for none, in any order."""
         if list(ids) != sorted(ids):
-            pairs = sorted(zip(ids, parents, strict=True))
-            ids, parents = [id for id, _ in pairs], [parent for _, parent in pairs]
-        places = dict(zip(ids, range(len(ids)), strict=True))
-        above = array("i", map(places.get, parents, repeat(-1)))
-        missing = {at: parents[at] for at in _without(above) if parents[at]}
-        return cls(ns, ids, places, above, missing)
+            order = sorted(range(len(ids)), key=ids.__getitem__)
+            ids, parents = [ids[at] for at in order], [parents[at] for at in order]
+        return cls(ns, (), array("i"), {})._with(ids, parents)
 
-    def parent(self, id: str) -> str | None:
-        """The id of a checkpoint's parent, whether or not it is here."""
-        at = self.places[id]
+    def _with(self, ids: Sequence[str], parents: Sequence[str]) -> Column:
+        """With further ones after the last. Most go on from the one before; only the others have to be looked up."""
+        count = len(self.ids)
+        every = [*self.ids, *ids]
+        above = self.parents + array("i", range(count - 1, len(every) - 1))
+        missing, sorts = dict(self.missing), self.sorts
+        before = chain(self.ids[-1:] or ("",), ids)
+        for at in compress(range(len(ids)), map(ne, parents, before)):
+            parent = parents[at]
+            found = place(every, parent)
+            above[count + at] = -1 if found is None else found
+            if found is None and parent:
+                missing[count + at] = parent
+            sorts = sorts and parent < ids[at]
+        return Column(self.ns, every, above, missing, sorts)
+
+    def place(self, id: str) -> int | None:
+        """Where a checkpoint stands; None where it is not here."""
+        return place(self.ids, id)
+
+    def parent(self, at: int) -> str | None:
+        """The id of the parent of the checkpoint at a place, whether or not it is here."""
         above = self.parents[at]
         return self.ids[above] if above >= 0 else self.missing.get(at)
 
+    def line(self, at: int) -> list[int]:
+        """From a place to its root, along rows that are here; ends at a repetition."""
+        found: dict[int, None] = {}
+        while at >= 0 and at not in found:
+            found[at] = None
+            at = self.parents[at]
+        return list(found)
+
     def grown(self, rows: Sequence[tuple[str, str]]) -> Column | None:
         """With further (id, parent or "") after the last one; None where they are no mere continuation."""
-        ids = [id for id, _ in rows]
+        ids, parents = [id for id, _ in rows], [parent for _, parent in rows]
         if not ids or ids[0] <= self.ids[-1] or not set(ids).isdisjoint(self.missing.values()):
             return None
-        count = len(self.ids)
-        places = {**self.places, **dict(zip(ids, range(count, count + len(ids)), strict=True))}
-        above = array("i", (places.get(parent, -1) for _, parent in rows))
-        missing = {count + at: parent for at, (_, parent) in enumerate(rows) if parent and above[at] < 0}
-        return Column(self.ns, [*self.ids, *ids], places, self.parents + above, {**self.missing, **missing})
+        return self._with(ids, parents)
+
+    def goes_on(self, id: str) -> bool:
+        """Whether others name it as their parent."""
+        at = self.place(id)
+        return id in self.missing.values() if at is None else bool(self._went_on[at])
 
     @cached_property
-    def went_on(self) -> Collection[str]:
-        """The ids that others name as their parent."""
-        return {self.ids[at] for at in frozenset(self.parents) if at >= 0}.union(self.missing.values())
-
-    @property
-    def sorts(self) -> bool:
-        """Whether every parent has a smaller id: a clock that went back makes another order."""
-        late = any(map(ge, self.parents, range(len(self.ids))))
-        return not late and not any(parent >= self.ids[at] for at, parent in self.missing.items())
+    def _went_on(self) -> bytearray:
+        marks = bytearray(len(self.ids) + 1)  # one more, for those without a parent: it is -1
+        for above in self.parents:
+            marks[above] = 1
+        return marks
 
 
 class Skeleton:
@@ -91,7 +115,7 @@ class Skeleton:
 
     def __contains__(self, key: Key) -> bool:
         column = self.columns.get(key.ns)
-        return column is not None and key.id in column.places
+        return column is not None and column.place(key.id) is not None
 
     def __len__(self) -> int:
         return sum(len(column.ids) for column in self.columns.values())
@@ -112,23 +136,20 @@ class Skeleton:
     def has_child(self, key: Key) -> bool:
         """Whether others went on from a checkpoint, whether or not its own row is there."""
         column = self.columns.get(key.ns)
-        return column is not None and key.id in column.went_on
+        return column is not None and column.goes_on(key.id)
 
     def parent(self, key: Key) -> Key | None:
         """The parent's key, whether or not its row is there."""
-        if key not in self:
-            return None
-        parent = self.columns[key.ns].parent(key.id)
+        column = self.columns.get(key.ns)
+        at = None if column is None else column.place(key.id)
+        parent = None if column is None or at is None else column.parent(at)
         return None if parent is None else Key(parent, key.ns)
 
     def lineage(self, key: Key) -> list[Key]:
         """From ``key`` to its root, along rows that are there; ends at a repetition."""
-        line: dict[Key, None] = {}
-        at: Key | None = key
-        while at is not None and at in self and at not in line:
-            line[at] = None
-            at = self.parent(at)
-        return list(line)
+        column = self.columns.get(key.ns)
+        start = None if column is None else column.place(key.id)
+        return [] if column is None or start is None else [Key(column.ids[at], key.ns) for at in column.line(start)]
 
     @property
     def order(self) -> Sequence[Key]:
@@ -162,9 +183,8 @@ class Skeleton:
         """The same, oldest first, in what every store speaks in."""
         if len(self.columns) == 1 and self._sorts:
             ((ns, column),) = self.columns.items()
-            refs = [Ref(thread, ns, id) for id in column.ids]
             absent = {at: Ref(thread, ns, parent) for at, parent in column.missing.items()}
-            return Addresses(refs, column.parents, absent)
+            return Addresses(Refs(thread, ns, column.ids), column.parents, absent)
         keys = self.order[::-1]
         place = {key: at for at, key in enumerate(keys)}
         parents = [self.parent(key) for key in keys]
@@ -183,6 +203,12 @@ class Skeleton:
         keys = [Key(id, column.ns) for column in self.columns.values() for id in column.ids]
         keys.sort(reverse=True)
         return (keys, frozenset()) if self._sorts else _children_first(keys, self.parent)
+
+
+def place(ids: Sequence[str], id: str) -> int | None:
+    """Where an id stands among others, ascending; None where it does not."""
+    at = bisect_left(ids, id)
+    return at if at < len(ids) and ids[at] == id else None
 
 
 def _without(above: Sequence[int]) -> Iterator[int]:

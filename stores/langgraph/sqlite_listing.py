@@ -6,10 +6,17 @@ primary key's index, so that they cost little more than there are names. Refuses
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from stores.langgraph.tables import ThreadRow
+
+
+class Listed(NamedTuple):
+    """Threads, newest write first, not counted; and by the root checkpoint they begin with, those that do."""
+
+    rows: Sequence[ThreadRow]
+    beginning: dict[str, list[str]]
 
 
 class Listing:
@@ -17,13 +24,13 @@ class Listing:
 
     def __init__(self) -> None:
         self._seen: object = None
-        self._rows: list[ThreadRow] = []
+        self._listed = Listed((), {})
 
-    def rows(self, moment: object, read: Callable[[], list[ThreadRow]]) -> list[ThreadRow]:
+    def at(self, moment: object, read: Callable[[], Listed]) -> Listed:
         """What ``read`` gives, asked anew at another `Tables.moment`."""
         if moment != self._seen:
-            self._rows, self._seen = read(), moment
-        return self._rows
+            self._listed, self._seen = read(), moment
+        return self._listed
 
 
 # Of the values that SQLite sorts, texts come before the empty blob: other writers may have stored no text.
@@ -35,25 +42,40 @@ _NAMES: Final = f"""names(thread) AS (
     WHERE names.thread IS NOT NULL)"""
 
 
-def spaces(ns: str, id: str) -> str:
-    """The question for (thread, namespace, count, newest id, its row's number) of every one, by the columns' names."""
+def threads(ns: str, id: str) -> str:
+    """The question for (thread, newest id of its root graph, that row's number, first id there, last namespace) of
+    every one, by the columns' names."""
+    root = f"FROM checkpoints WHERE thread_id = names.thread AND {ns} = '' AND {_TEXT.format(id)}"
+    return f"""
+        WITH RECURSIVE {_NAMES}
+        SELECT thread, (SELECT max({id}) {root}), (SELECT rowid {root} ORDER BY {id} DESC LIMIT 1),
+            (SELECT min({id}) {root}),
+            (SELECT max({ns}) FROM checkpoints WHERE thread_id = names.thread AND {_TEXT.format(ns)})
+        FROM names WHERE thread IS NOT NULL"""
+
+
+def subgraphs(ns: str, id: str) -> str:
+    """The question for (thread, namespace, newest id, its row's number) of every namespace but the root graphs'."""
     rows = f"FROM checkpoints WHERE thread_id = spaces.thread AND {ns} = spaces.space AND {_TEXT.format(id)}"
     return f"""
         WITH RECURSIVE {_NAMES}, spaces(thread, space) AS (
-            SELECT thread, (SELECT min({ns}) FROM checkpoints WHERE thread_id = names.thread AND {_TEXT.format(ns)})
-            FROM names WHERE thread IS NOT NULL
+            SELECT thread, (SELECT min({ns}) FROM checkpoints WHERE thread_id = names.thread AND {ns} > ''
+                AND {ns} < x'') FROM names WHERE thread IS NOT NULL
             UNION ALL
             SELECT thread, (SELECT min({ns}) FROM checkpoints WHERE thread_id = spaces.thread AND {ns} > spaces.space
                 AND {ns} < x'') FROM spaces WHERE space IS NOT NULL)
-        SELECT thread, space, (SELECT count(*) {rows}), (SELECT max({id}) {rows}) AS newest,
-            (SELECT rowid {rows} ORDER BY {id} DESC LIMIT 1)
+        SELECT thread, space, (SELECT max({id}) {rows}) AS newest, (SELECT rowid {rows} ORDER BY {id} DESC LIMIT 1)
         FROM spaces WHERE space IS NOT NULL AND newest IS NOT NULL"""
 
 
-def firsts(ns: str, id: str) -> str:
-    """The question for (thread, first id of its root graph, its row's number)."""
-    rows = f"FROM checkpoints WHERE thread_id = names.thread AND {ns} = '' AND {_TEXT.format(id)}"
-    return f"""
-        WITH RECURSIVE {_NAMES}
-        SELECT thread, (SELECT min({id}) {rows}) AS first, (SELECT rowid {rows} ORDER BY {id} LIMIT 1)
-        FROM names WHERE thread IS NOT NULL AND first IS NOT NULL"""
+def is_text(row: Sequence[object]) -> bool:
+    """Whether the texts of a row are valid ones, which can be asked for."""
+    return all(map(_encodes, [part for part in row if isinstance(part, str) and not part.isascii()]))
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -6,21 +6,18 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from stores import ids
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
-from stores.langgraph import sqlite_room
+from stores.langgraph import sqlite_room, sqlite_threads
 from stores.langgraph.collisions import Versions
-from stores.langgraph.lineage import copies_among
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Column, Key, Skeleton, build
-from stores.langgraph.sqlite_listing import Listing, firsts, spaces
-from stores.langgraph.tables import Place, ThreadRow, recognises
+from stores.langgraph.sqlite_listing import Listing, is_text
+from stores.langgraph.tables import recognises
 from stores.model import Ref
 
 _CURRENT: Final = ("checkpoint_id", "parent_checkpoint_id", "checkpoint_ns", "type", "metadata")
@@ -88,29 +85,9 @@ class SqliteTables:
         """The condition that a row of either table has an address: other writers may have stored no text there."""
         return " AND ".join(f"typeof({column}) = 'text'" for column in ("thread_id", self.ns, self.id))
 
-    def threads(self, after: Place | None, limit: int) -> list[ThreadRow]:
-        """As `Tables.threads`; answered from the primary key's index, which holds the rowid too."""
-        rows = self.listing.rows(self.moment(), self._grouped)
-        start = bisect_left(rows, True, key=lambda row: row.place < after) if after is not None else 0
-        return rows[start : start + limit]
-
-    def _grouped(self) -> list[ThreadRow]:
-        """Every thread, newest write first."""
-        found: dict[str, ThreadRow] = {}
-        for thread, ns, count, newest, written in filter(_is_text, self.db.execute(spaces(self.ns, self.id))):
-            row = ThreadRow(thread, count, Key(newest, ns), newest if ns == "" else None, written, newest)
-            before = found.get(thread)
-            if before is not None:
-                row = ThreadRow(
-                    thread,
-                    before.checkpoints + count,
-                    max(before.newest, row.newest),
-                    before.head or row.head,
-                    max(before.written, written),
-                    max(before.latest, newest),
-                )
-            found[thread] = row
-        return sorted(found.values(), key=lambda row: row.place, reverse=True)
+    threads = sqlite_threads.threads
+    threads_at = sqlite_threads.threads_at
+    copies = sqlite_threads.copies
 
     def skeleton(self, thread: str) -> Skeleton:
         """As `Tables.skeleton`. A namespace comes as two texts, which SQLite joins in a tenth of the time that a row
@@ -132,34 +109,26 @@ class SqliteTables:
             f"ORDER BY 1"
         )
         found = self.db.execute(question, (thread, last.ns, last.id))
-        return [(id, as_text(parent)) for id, parent in filter(_is_text, found)]
+        return [(id, as_text(parent)) for id, parent in filter(is_text, found)]
 
     def _odd_skeleton(self, thread: str) -> Skeleton:
         """The same row by row, where names are other than LangGraph's own."""
         question = f"SELECT {self.ns}, {self.id}, {self.parent} FROM checkpoints {self._of_thread}"
-        found = filter(_is_text, self.db.execute(question, (thread,)))
+        found = filter(is_text, self.db.execute(question, (thread,)))
         return build((ns, id, as_text(parent)) for ns, id, parent in found)
 
     @property
     def _of_thread(self) -> str:
         return f"WHERE thread_id = ? AND {self.addressed}"
 
-    def copies(self) -> dict[str, Ref]:
-        """As `stores.langgraph.lineage.copies_among`; answered from the primary key's index."""
-        question = firsts(self.ns, self.id)
-        families: dict[str, list[tuple[int, str]]] = {}
-        for thread, first, stored in filter(_is_text, self.db.execute(question)):
-            if ids.time_of(first) is not None:
-                families.setdefault(first, []).append((stored, thread))
-        in_order = ([thread for _, thread in sorted(family)] for family in families.values())
-        return copies_among(in_order, self._roots_newest_first)
+    def head(self, thread: str, ns: str) -> str | None:
+        """As `Tables.head`."""
+        return next(self.newest_first(thread, ns), None)
 
-    def _roots_newest_first(self, thread: str) -> Iterator[str]:
-        question = (
-            f"SELECT {self.id} FROM checkpoints WHERE thread_id = ? AND {self.ns} = '' AND {self.addressed} "
-            f"ORDER BY {self.id} DESC"
-        )
-        return (id for (id,) in self.db.execute(question, (thread,)))
+    def newest_first(self, thread: str, ns: str) -> Iterator[str]:
+        """The ids of a namespace."""
+        question = f"SELECT {self.id} FROM checkpoints {self._of_thread} AND {self.ns} = ? ORDER BY {self.id} DESC"
+        return (id for (id,) in filter(is_text, self.db.execute(question, (thread, ns))))
 
     def newest(self, limit: int) -> list[tuple[str, Key]]:
         """The newest checkpoint of every thread and namespace, newest write first."""
@@ -167,7 +136,7 @@ class SqliteTables:
             f"SELECT thread_id, {self.ns}, max({self.id}), max(rowid) FROM checkpoints "
             f"WHERE {self.addressed} GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ?"
         )
-        return [(thread, Key(id, ns)) for thread, ns, id, _ in filter(_is_text, self.db.execute(question, (limit,)))]
+        return [(thread, Key(id, ns)) for thread, ns, id, _ in filter(is_text, self.db.execute(question, (limit,)))]
 
     def progress(self) -> int:
         """The number of the row that was stored last."""
@@ -298,19 +267,6 @@ class SqliteTables:
         question = f"SELECT {self.id} FROM writes WHERE thread_id = ? AND {self.ns} = ? AND task_id = ? LIMIT 1"
         found = self.db.execute(question, (thread, ns, task)).fetchone()
         return found[0] if found else None
-
-
-def _is_text(row: Sequence[object]) -> bool:
-    """Whether the texts of a row are valid ones, which can be asked for."""
-    return not any(isinstance(part, str) and not part.isascii() and not _encodes(part) for part in row)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def columns_of(db: sqlite3.Connection, table: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ Owns the questions; refuses to answer one: `stores.langgraph.sqlite_tables`, `st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stores.langgraph.collisions import Versions
@@ -28,14 +28,15 @@ class Place(NamedTuple):
 
 
 class ThreadRow(NamedTuple):
-    """One thread by its ids alone: how many checkpoints, the one it is listed by, and the newest of the root graph.
+    """One thread by its ids alone: how many checkpoints, where they were counted, the one it is listed by, and the
+    newest of the root graph.
 
     ``written`` counts up with every row that is stored: a copied thread is new although its ids are not. ``latest`` is
     the greatest id in any namespace.
     """
 
     thread: str
-    checkpoints: int
+    checkpoints: int | None
     newest: Key
     head: str | None
     written: int
@@ -69,12 +70,20 @@ class Tables(Protocol):
         """At most ``limit`` threads that follow ``after``, newest write first."""
         ...
 
+    def threads_at(self) -> Sequence[ThreadRow]:
+        """All of them, counted where that costs little."""
+        ...
+
     def moment(self) -> object | None:
         """Equal to an earlier one only where nothing was stored in between; None where the database does not tell."""
         ...
 
     def count(self, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
+        ...
+
+    def head(self, thread: str, ns: str) -> str | None:
+        """The newest id of a namespace."""
         ...
 
     def skeleton(self, thread: str) -> Skeleton:

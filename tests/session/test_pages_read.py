@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stores import ids
 from stores.model import Ref
 from tests.stores.handmade import Row, handmade, uuid
 from tt_debug.session.session import Session
@@ -79,5 +80,19 @@ def test_a_brief_list_of_threads_reads_no_states(chat: Path) -> None:
         (whole,) = session.threads()
         assert whole.read
         assert (whole.head, whole.step, whole.checkpoints) == (brief.head, brief.step, brief.checkpoints)
+    finally:
+        session.close()
+
+
+def test_a_brief_list_of_a_large_file_leaves_counting_and_what_needs_it_to_the_whole_one(
+    chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ids, "STEPS", STEPS)
+    session = Session.open(str(chat), read_only=True)
+    try:
+        ((brief,), (whole,)) = (session.threads(brief=brief) for brief in (True, False))
+        assert (brief.checkpoints, brief.step) == (None, None)
+        assert (brief.thread, brief.head, brief.updated) == (whole.thread, whole.head, whole.updated)
+        assert (whole.checkpoints, whole.step) == (STEPS, STEPS - 2)
     finally:
         session.close()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stores.errors import NotFound
+from stores.langgraph import sqlite_threads
 from stores.langgraph.sqlite import LangGraphStore
 from stores.langgraph.sqlite_tables import SqliteTables
 from stores.model import Ref, Status
@@ -257,14 +258,14 @@ def test_pages_of_threads_group_the_table_once_and_again_after_a_write(
 ) -> None:
     store = made(*(Row(uuid(number), thread=f"thread-{number}") for number in range(9)))
     grouped: list[int] = []
-    group = SqliteTables._grouped
+    group = sqlite_threads._listed
 
-    def counted(self: SqliteTables) -> Any:
-        found = group(self)
-        grouped.append(len(found))
+    def counted(tables: SqliteTables) -> Any:
+        found = group(tables)
+        grouped.append(len(found.rows))
         return found
 
-    monkeypatch.setattr(SqliteTables, "_grouped", counted)
+    monkeypatch.setattr(sqlite_threads, "_listed", counted)
     first = store.threads(limit=4)
     rest = store.threads(after=first.next, limit=9)
     assert [info.thread for info in (*first.items, *rest.items)] == [f"thread-{number}" for number in range(8, -1, -1)]

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from stores import ids
 from stores.model import Header, Ref
+from stores.refs import Refs, of_subgraphs
 from tt_debug.graph import enclosing
 from tt_debug.session.headers import Strand
 
@@ -24,21 +25,18 @@ class Merged:
     parents: Sequence[int]
     missing: Mapping[int, Ref]
 
-    @cached_property
-    def places(self) -> Mapping[Ref, int]:
-        """Where each stands."""
-        return dict(zip(self.refs, range(len(self.refs)), strict=True))
-
     @property
     def tells_steps(self) -> bool:
         """Whether the steps that ids have in them, modulo 16,384, can be the steps themselves."""
         return len(self.refs) < ids.STEPS and not self.missing
 
     def place(self, ref: Ref) -> int | None:
-        """Where one stands; most often it is the last."""
-        if self.refs and self.refs[-1] == ref:
-            return len(self.refs) - 1
-        return self.places.get(ref)
+        """Where one stands; None where it does not."""
+        return self.refs.place(ref) if isinstance(self.refs, Refs) else self._places.get(ref)
+
+    @cached_property
+    def _places(self) -> Mapping[Ref, int]:
+        return dict(zip(self.refs, range(len(self.refs)), strict=True))
 
     def parent(self, at: int) -> Ref | None:
         """The parent of the checkpoint at a place, whether or not it is here."""
@@ -100,7 +98,7 @@ def drawn_under(family: Merged, headers: Mapping[Ref, Header]) -> tuple[Sequence
     """What each checkpoint is drawn under, as `Merged.parents`: its parent, or what called the subgraph whose call it
     begins; and which ones are drawn under another namespace than their own."""
     refs, parents = family.refs, family.parents
-    if all(ref[1] == "" for ref in refs):
+    if not of_subgraphs(refs):
         return parents, frozenset()
     # A caller that a fork copied stands under its original's address.
     stands = {(ref.ns, ref.id): at for at, ref in enumerate(refs)}
@@ -109,7 +107,8 @@ def drawn_under(family: Merged, headers: Mapping[Ref, Header]) -> tuple[Sequence
         noted = enclosing(headers[refs[at]]) if refs[at].ns else None
         if noted is None:
             return -1
-        return family.places.get(noted, stands.get((noted.ns, noted.id), -1))
+        called_by = family.place(noted)
+        return stands.get((noted.ns, noted.id), -1) if called_by is None else called_by
 
     above = list(parents)
     for at, ref in enumerate(refs):

@@ -62,10 +62,9 @@ class Placed(Protocol):
     def refs(self) -> Sequence[Ref]: ...
 
     @property
-    def places(self) -> Mapping[Ref, int]: ...
-
-    @property
     def tells_steps(self) -> bool: ...
+
+    def place(self, ref: Ref) -> int | None: ...
 
 
 class Headers(Mapping[Ref, Header]):
@@ -85,7 +84,7 @@ class Headers(Mapping[Ref, Header]):
         self._finished = finished
         self._read = read
         self._lock = RLock()
-        self._known = {header.ref: finished(header) for header in known if header.ref in family.places}
+        self._known = {header.ref: finished(header) for header in known if family.place(header.ref) is not None}
 
     @property
     def refs(self) -> Sequence[Ref]:
@@ -99,12 +98,14 @@ class Headers(Mapping[Ref, Header]):
         return iter(self._family.refs)
 
     def __contains__(self, ref: object) -> bool:
-        return ref in self._family.places
+        return isinstance(ref, Ref) and self._family.place(ref) is not None
 
     def __getitem__(self, ref: Ref) -> Header:
         found = self._known.get(ref)
         if found is None:
-            at = self._family.places[ref]
+            at = self._family.place(ref)
+            if at is None:
+                raise KeyError(ref)
             self.learn(self._family.refs[max(0, at - AROUND) : at + AROUND])
             found = self._known[ref]
         return found

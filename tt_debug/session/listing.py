@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stores.model import Addresses, Capability, Header, Page, Ref, ThreadInfo
 from stores.protocol import Store, TellsAddresses, TellsCopies
+from stores.refs import of_subgraphs
 from tt_debug.session import owners
 from tt_debug.session.headers import TOGETHER, Read, Strand
 from tt_debug.session.thread_view import ThreadView
@@ -62,7 +63,9 @@ def brief_threads(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
         yield from every_thread(store, journal)
         return
     forks = {**_copies(store), **journal.forks()}
-    for info in store.threads_at():
+    with _uncollected():
+        found = store.threads_at()
+    for info in found:
         base = forks.get(info.thread)
         yield info if base is None else replace(info, forked_from=base)
 
@@ -208,7 +211,7 @@ def open_view(
 def _by_address(found: Addresses, read: Read) -> Strand:
     """A thread whose headers are read when they are looked at; those of subgraphs now, as what called one stands in
     it alone."""
-    inner = [ref for ref in found.refs if ref.ns]
+    inner = of_subgraphs(found.refs)
     known = (header for at in range(0, len(inner), TOGETHER) for header in read(inner[at : at + TOGETHER]))
     return Strand(found.refs, found.parents, found.missing, {header.ref: header for header in known})
 

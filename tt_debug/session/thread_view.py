@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal, overload
 
 from stores.model import Header, Ref
+from stores.refs import Refs
 from tt_debug.graph import enclosing
 from tt_debug.layout import Layout, Row, Rows, lay_out
 from tt_debug.session.family import drawn_under, merged
@@ -78,10 +79,10 @@ class ThreadView:
 
     def _finished(self, header: Header) -> Header:
         """A header with the parent that stands here, and with the absence of one as the ``problem``."""
-        above = self._family.parent(self._family.places[header.ref])
+        above = self.parent(header.ref)
         if above != header.parent:
             header = replace(header, parent=above)
-        if not self._complete or header.problem or above is None or above in self._family.places:
+        if not self._complete or header.problem or above is None or self._family.place(above) is not None:
             return header
         missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
         return replace(header, problem=f"{missing} is not in the store")
@@ -97,6 +98,8 @@ class ThreadView:
     @cached_property
     def newest(self) -> Mapping[str, Ref]:
         """The newest checkpoint of each thread's root, or of any namespace where it has none; oldest thread first."""
+        if isinstance(self.refs, Refs):
+            return {self.refs.thread: self.refs[-1]}
         found: dict[str, Ref] = {}
         for ref in self.refs:
             if not ref.ns or ref.thread not in found or found[ref.thread].ns:
@@ -106,8 +109,9 @@ class ThreadView:
     def ends(self) -> Sequence[int]:
         """The places of those after which their own thread and namespace have nothing."""
         refs, goes_on = self.refs, bytearray(len(self.refs))
+        alone = isinstance(refs, Refs)
         for at, above in enumerate(self._family.parents):
-            if above >= 0 and refs[above][:2] == refs[at][:2]:
+            if above >= 0 and (alone or refs[above][:2] == refs[at][:2]):
                 goes_on[above] = 1
         return [at for at, later in enumerate(goes_on) if not later]
 
@@ -123,9 +127,9 @@ class ThreadView:
     def line(self, ref: Ref | None = None, known: Container[Ref] = ()) -> tuple[Ref, ...]:
         """From the root, or from the nearest one ``known``, to ``ref`` (default: the head), across threads and into
         subgraphs, oldest first."""
-        at = self._family.places.get(ref or self.head, -1)
+        at = self._family.place(ref or self.head)
         found: list[Ref] = []
-        while at >= 0:
+        while at is not None and at >= 0:
             found.append(self.refs[at])
             at = -1 if found[-1] in known else self._parents[at]
         return tuple(reversed(found))
@@ -140,17 +144,23 @@ class ThreadView:
 
     def parent(self, ref: Ref) -> Ref | None:
         """What a checkpoint of this family goes on from, whether or not that is here."""
-        return self._family.parent(self._family.places[ref])
+        return self._family.parent(self._at(ref))
 
     def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Oldest first; empty for an address that is not here."""
-        at = self._family.places.get(ref, -1)
-        return tuple(self.refs[child] for child in self._children.get(at, ()))
+        at = self._family.place(ref)
+        return () if at is None else tuple(self.refs[child] for child in self._children.get(at, ()))
+
+    def _at(self, ref: Ref) -> int:
+        at = self._family.place(ref)
+        if at is None:
+            raise KeyError(ref)
+        return at
 
     def goes_on(self, ref: Ref) -> int:
         """How many of its own namespace have it as their parent."""
         refs = self.refs
-        return sum(refs[child].ns == ref.ns for child in self._children.get(self._family.places[ref], ()))
+        return sum(refs[child].ns == ref.ns for child in self._children.get(self._at(ref), ()))
 
     def recall(self, before: ThreadView) -> None:
         """Know what was known of the same family earlier, where it cannot have changed: what others went on from."""
@@ -160,7 +170,7 @@ class ThreadView:
 
     def tip(self, ref: Ref) -> Ref:
         """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
-        layout, at = self._layout(self.head), self._family.places[ref]
+        layout, at = self._layout(self.head), self._at(ref)
         while True:
             below = [c for c in self._children.get(at, ()) if self.refs[c].ns == self.refs[at].ns]
             if not below:
@@ -178,8 +188,8 @@ class ThreadView:
     def rows(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> GraphRows:
         """Top to bottom, oldest first, each made when it is looked at. ``trunk`` (default: the head) keeps lane 0;
         another branch is one row unless its first checkpoint is in ``unfolded``."""
-        layout, places = self._layout(trunk or self.head), self._family.places
-        opened = {places[ref] for ref in unfolded if ref in places}
+        layout = self._layout(trunk or self.head)
+        opened = {self._family.place(ref) for ref in unfolded}
         shape = layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
         return GraphRows(self, shape, (trunk or self.head).thread)
 

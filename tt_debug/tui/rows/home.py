@@ -85,7 +85,8 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     facts: list[tuple[str, str]] = [("status", info.status if info.read else UNREAD)]
     if info.step is not None:
         facts.append(("step", str(info.step)))
-    held = "not counted by this store" if info.checkpoints is None else f"{info.checkpoints:,}"
+    uncounted = "not counted by this store" if info.read else UNREAD
+    held = uncounted if info.checkpoints is None else f"{info.checkpoints:,}"
     facts += [("checkpoints", held), ("last node", info.last_node or ("none yet" if info.read else UNREAD))]
     if info.updated is not None:
         facts.append(("last write", info.updated.astimezone().strftime("%Y-%m-%d %H:%M:%S")))

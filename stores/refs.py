@@ -1,0 +1,54 @@
+"""The addresses of one namespace of a thread as a sequence: each is made when it is looked at.
+
+A thread may have a million; kept as objects they take more time and room than all else that a graph needs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from stores.model import Ref
+
+
+class Refs(Sequence[Ref]):
+    """Ascending by id. No id is there twice."""
+
+    def __init__(self, thread: str, ns: str, ids: Sequence[str]) -> None:
+        self.thread = thread
+        self.ns = ns
+        self.ids = ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Ref]:
+        thread, ns = self.thread, self.ns
+        return (Ref(thread, ns, id) for id in self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Ref: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Ref]: ...
+
+    def __getitem__(self, at: int | slice) -> Ref | list[Ref]:
+        if isinstance(at, slice):
+            return [Ref(self.thread, self.ns, id) for id in self.ids[at]]
+        return Ref(self.thread, self.ns, self.ids[at])
+
+    def __contains__(self, ref: object) -> bool:
+        return isinstance(ref, Ref) and self.place(ref) is not None
+
+    def place(self, ref: Ref) -> int | None:
+        """Where one stands; None where it does not."""
+        if (ref.thread, ref.ns) != (self.thread, self.ns):
+            return None
+        at = bisect_left(self.ids, ref.id)
+        return at if at < len(self.ids) and self.ids[at] == ref.id else None
+
+
+def of_subgraphs(refs: Sequence[Ref]) -> list[Ref]:
+    """Those that are not of a root graph."""
+    return [] if isinstance(refs, Refs) and not refs.ns else [ref for ref in refs if ref.ns]
