@@ -55,6 +55,18 @@ class Host(App[None]):
         self.said.append(("opened", event.row))
 
 
+async def test_a_bar_that_appears_after_the_list_has_moved_shows_where_it_is() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view = app.query_one(Numbers)
+        view.set_rows(100)
+        await pilot.pause()
+        view.show_vertical_scrollbar = False
+        view.scroll_to(y=50, animate=False, force=True, immediate=True)
+        view.show_vertical_scrollbar = True
+        assert view.vertical_scrollbar.position == view.scroll_y == 50
+
+
 async def test_the_keys_move_the_cursor_past_headings() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -119,6 +119,11 @@ class RowView(Inked, can_focus=True):
         """Where it is by then: it may have moved since."""
         self.scroll_to_row(self.cursor)
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Textual tells the bar of a movement only while it is shown; one may have come before."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def refresh_row(self, row: int) -> None:
         """Draw one row again."""
         self.refresh(Region(0, row + self.HEADER - self.scroll_offset.y, self.size.width, 1))
