@@ -9,10 +9,8 @@ from textual.theme import BUILTIN_THEMES
 
 from tests.tui.conftest import app_over, settled
 from tests.tui.fakes import demo_session
-from tests.tui.thread_app import thread_screen
-from tt_debug.tui.theme import INKS, READABLE, contrast, own_variables, readable
+from tt_debug.tui.theme import INKS, READABLE, contrast, ink_style, own_variables, readable
 from tt_debug.tui.widgets.key_bar import KeyBar
-from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.threads_view import ThreadsView
 from tt_debug.tui.widgets.title_bar import TitleBar
 
@@ -65,11 +63,12 @@ def test_a_theme_may_set_its_own_and_the_terminals_colours_are_left_alone() -> N
     assert "text-success" not in plain
 
 
-def drawn(style: Style) -> float:
-    """The contrast of what a widget draws."""
+def drawn(style: Style, ground: Color | None = None) -> float:
+    """The contrast of what a widget draws, on ``ground`` where the style has none of its own."""
     assert style.color is not None
-    assert style.bgcolor is not None
-    sides = (style.color.get_truecolor(), style.bgcolor.get_truecolor())
+    below = style.bgcolor or (ground.rich_color if ground is not None else None)
+    assert below is not None
+    sides = (style.color.get_truecolor(), below.get_truecolor())
     return contrast(*(Color(side.red, side.green, side.blue) for side in sides))
 
 
@@ -81,26 +80,36 @@ async def test_what_is_drawn_can_be_read(theme: str) -> None:
         app.theme = theme
         await pilot.pause()
         screen = app.screen
-        names = {
-            screen.query_one(ThreadsView): [*(f"ink--{name}" for name in INKS), "row--cursor"],
-            screen.query_one(TitleBar): sorted(TitleBar.COMPONENT_CLASSES),
-            screen.query_one(KeyBar): ["key-bar--key", "key-bar--label"],
-        }
-        for widget, classes in names.items():
-            for name in classes:
+        threads, title, keys = (screen.query_one(kind) for kind in (ThreadsView, TitleBar, KeyBar))
+        for name in INKS:
+            assert drawn(threads.ink(name), threads.background_colors[1]) >= READABLE, name
+        for widget, names in (
+            (threads, ["row--cursor"]),
+            (title, sorted(TitleBar.COMPONENT_CLASSES)),
+            (keys, ["key-bar--key", "key-bar--label"]),
+        ):
+            for name in names:
                 assert drawn(widget.get_component_rich_style(name)) >= READABLE, name
         # Keys that cannot be used now are dim, and still to be read.
-        assert drawn(screen.query_one(KeyBar).get_component_rich_style("key-bar--off")) >= 3
+        assert drawn(keys.get_component_rich_style("key-bar--off")) >= 3
 
 
-async def test_words_of_a_diff_can_be_read_on_their_own_ground() -> None:
-    async with thread_screen("trip-planner", (120, 40)) as it:
-        for theme in ("textual-dark", "textual-light", "nord"):
-            it.app.theme = theme
-            await it.pilot.pause()
-            view = it.screen.query_one("#diff", PieceView)
-            for name in ("ink--added-word", "ink--removed-word"):
-                style = view.get_component_rich_style(name)
-                assert drawn(style) >= READABLE, (theme, name)
-                # Never by colour alone.
-                assert style.underline or style.strike
+async def test_inks_follow_the_theme() -> None:
+    app = app_over(demo_session())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        threads = app.screen.query_one(ThreadsView)
+        for theme in ("textual-dark", "textual-light"):
+            app.theme = theme
+            await pilot.pause()
+            assert threads.ink("plain").color == Color.parse(app.theme_variables["foreground"]).rich_color
+
+
+@pytest.mark.parametrize("name", ["added-word", "removed-word"])
+def test_words_of_a_diff_are_never_told_by_colour_alone(name: str) -> None:
+    ground = Color(0, 0, 0)
+    for theme in ("textual-dark", "textual-light", "nord", "ansi-dark"):
+        variables = BUILTIN_THEMES[theme].to_color_system().generate()
+        style = ink_style(name, {**variables, **own_variables(variables)}, ground)
+        assert style.underline or style.strike
+        assert style.color != style.bgcolor, "where the terminal's own colours are all there is"

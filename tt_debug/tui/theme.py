@@ -6,39 +6,49 @@ Owns which token each ink stands for, only ``$text-*`` ones, and that these can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from rich.style import Style
 from textual.color import Color
 
-INKS: Final = (
-    "plain",
-    "strong",
-    "muted",
-    "primary",
-    "secondary",
-    "success",
-    "warning",
-    "error",
-    "accent",
-    "key",
-    "string",
-    "number",
-    "constant",
-    "human",
-    "ai",
-    "tool",
-    "system",
-    "added",
-    "removed",
-    "changed",
-    "lane-0",
-    "lane-1",
-    "lane-2",
-    "lane-3",
-    "lane-4",
-    "lane-5",
-)
-"""Each is a component class ``ink--<name>`` of every `RowView`, styled in styles.tcss."""
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """A theme's variable for the colour of a text, a weight, and a variable for what it is marked with, if it is."""
+
+    color: str
+    weight: str = ""
+    ground: str = ""
+
+
+INKS: Final[Mapping[str, Ink]] = {
+    "plain": Ink("foreground"),
+    "strong": Ink("foreground", "bold"),
+    "muted": Ink("text-muted"),
+    "primary": Ink("text-primary"),
+    "secondary": Ink("text-secondary"),
+    "success": Ink("text-success"),
+    "warning": Ink("text-warning"),
+    "error": Ink("text-error"),
+    "accent": Ink("text-accent"),
+    "key": Ink("tt-key"),
+    "string": Ink("tt-string"),
+    "number": Ink("tt-number"),
+    "constant": Ink("tt-constant", "italic"),
+    "human": Ink("tt-human", "bold"),
+    "ai": Ink("tt-ai", "bold"),
+    "tool": Ink("tt-tool", "bold"),
+    "system": Ink("tt-system", "bold"),
+    "added": Ink("tt-added"),
+    "removed": Ink("tt-removed"),
+    "changed": Ink("tt-changed"),
+    # Words of a diff, never told by colour alone.
+    "added-word": Ink("text-success", "underline", "success-muted"),
+    "removed-word": Ink("text-error", "strike", "error-muted"),
+    **{f"lane-{number}": Ink(f"tt-lane-{number}") for number in range(6)},
+}
+"""What rows are written in. Not styled by CSS: the same for every list, they would be matched again for each."""
 
 LANES: Final = 6
 """Lane colours repeat after so many."""
@@ -101,6 +111,26 @@ def _mended(variables: Mapping[str, str]) -> dict[str, str]:
     found["text-muted"] = "auto 72%"
     found["text-disabled"] = "auto 52%"
     return found
+
+
+def ink_style(name: str, variables: Mapping[str, str], ground: Color) -> Style:
+    """How the ink ``name`` is written on ``ground``, in the theme with these variables."""
+    ink, marked = INKS[name], None
+    if ink.ground:
+        ground = marked = _on(ground, variables[ink.ground])
+        if marked.ansi is not None:
+            # The terminal has no muted colours: a word would be written in what it stands on.
+            marked = None
+    color = _on(ground, variables[ink.color]).rich_color
+    return Style.parse(ink.weight) + Style(color=color, bgcolor=None if marked is None else marked.rich_color)
+
+
+def _on(ground: Color, value: str) -> Color:
+    """A colour as a variable tells it ("#rrggbb", "auto 72%"), blended with what it stands on."""
+    name, _, share = value.partition(" ")
+    alpha = float(share.removesuffix("%")) / 100 if share else 1.0
+    color = ground.get_contrast_text(1) if name == "auto" else Color.parse(name)
+    return ground + color.multiply_alpha(alpha)
 
 
 def readable(text: Color, grounds: Iterable[Color], least: float = READABLE) -> Color:

@@ -11,14 +11,12 @@ from textual.scroll_view import ScrollView
 
 from tt_debug.tui.actions import find, shown_key
 from tt_debug.tui.glyphs import UNICODE, Glyphs
-from tt_debug.tui.theme import INKS
+from tt_debug.tui.theme import ink_style
 from tt_debug.tui.widgets.line import Line
 
 
 class Inked(ScrollView):
     """The base of every list."""
-
-    COMPONENT_CLASSES = {f"ink--{name}" for name in INKS}
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -49,9 +47,7 @@ class Inked(ScrollView):
         """The foreground style called ``name`` in `tt_debug.tui.theme`, in the present theme."""
         style = self._inks.get(name)
         if style is None:
-            full = self.get_component_rich_style(f"ink--{name}")
-            style = Style(color=full.color, bold=full.bold, dim=full.dim, italic=full.italic, underline=full.underline)
-            self._inks[name] = style
+            style = self._inks[name] = ink_style(name, self.app.theme_variables, self.background_colors[1])
         return style
 
     def line(self, width: int) -> Line:

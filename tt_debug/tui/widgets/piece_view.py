@@ -1,6 +1,6 @@
 """A `RowView` whose rows are lines of pieces: the bridge from pure row builders to segments.
 
-Owns the two inks that are more than a colour: removed words are struck out, added ones underlined.
+Owns drawing what is out of date dim.
 """
 
 from __future__ import annotations
@@ -16,14 +16,6 @@ from tt_debug.tui.widgets.row_view import RowView
 
 class PieceView(RowView):
     """Subclasses implement `piece_line`."""
-
-    COMPONENT_CLASSES = {"ink--added-word", "ink--removed-word"}
-    DEFAULT_CSS = """
-    PieceView {
-        & > .ink--added-word { color: $text-success; background: $success-muted; text-style: underline; }
-        & > .ink--removed-word { color: $text-error; background: $error-muted; text-style: strike; }
-    }
-    """
 
     stale = False
     """Whether it shows something older than what the cursor is on; drawn dim."""
@@ -55,11 +47,4 @@ class PieceView(RowView):
         return [Segment(piece.text, self._style(piece.ink)) for piece in line]
 
     def _style(self, ink: str) -> Style | None:
-        if ink == "plain":
-            return None
-        if not ink.endswith("-word"):
-            return self.ink(ink)
-        style = self._inks.get(ink)
-        if style is None:
-            style = self._inks[ink] = self.get_component_rich_style(f"ink--{ink}")
-        return style
+        return None if ink == "plain" else self.ink(ink)

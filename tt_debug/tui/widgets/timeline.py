@@ -18,27 +18,19 @@ from textual.widget import Widget
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.pieces import Line
 from tt_debug.tui.rows.timeline import Chart, Moment, bar_line, chart, mark_line, moment_of
+from tt_debug.tui.theme import ink_style
 
 
 class Timeline(Widget):
     """Bars, the position and, when two lines high, the marks."""
 
-    INKS = ("plain", "primary", "muted", "accent", "error", "warning", "success", "secondary", "removed")
-    COMPONENT_CLASSES = {f"ink--{name}" for name in INKS}
+    MARKED = ("accent", "removed")
+    """Inks that are bold here, where a mark is one cell."""
     DEFAULT_CSS = """
     Timeline {
         height: 1;
         background: $panel;
         color: $foreground;
-        & > .ink--plain { color: $foreground; }
-        & > .ink--primary { color: $text-primary; }
-        & > .ink--muted { color: $text-muted; }
-        & > .ink--accent { color: $text-accent; text-style: bold; }
-        & > .ink--error { color: $text-error; }
-        & > .ink--warning { color: $text-warning; }
-        & > .ink--success { color: $text-success; }
-        & > .ink--secondary { color: $text-secondary; }
-        & > .ink--removed { color: $text-error; text-style: bold; }
     }
     """
     ALLOW_SELECT = False
@@ -57,6 +49,7 @@ class Timeline(Widget):
         self._label = ""
         self._chart: Chart | None = None
         self._dragging = False
+        self._inks: dict[str, Style] = {}
 
     def show(self, moments: Sequence[Moment], position: int, label: str) -> None:
         """Show these moments; ``label`` stands at the right, as "12/14 +4.8s"."""
@@ -94,8 +87,16 @@ class Timeline(Widget):
         return [Segment(piece.text, self._ink(piece.ink)) for piece in line]
 
     def _ink(self, name: str) -> Style:
-        full = self.get_component_rich_style(f"ink--{name}")
-        return Style(color=full.color, bold=full.bold)
+        style = self._inks.get(name)
+        if style is None:
+            style = ink_style(name, self.app.theme_variables, self.background_colors[1])
+            style = self._inks[name] = style + Style(bold=name in self.MARKED or None)
+        return style
+
+    def notify_style_update(self) -> None:
+        """The theme or a class changed: the inks are looked up again."""
+        self._inks.clear()
+        super().notify_style_update()
 
     def _glyphs(self) -> Glyphs:
         table = getattr(self.app, "glyphs", UNICODE)
