@@ -28,7 +28,7 @@ _AT_LEAST: Final = "peer/ours"
 class Work:
     """One thing to be measured: ``setup``, "package.module:function", is called once with ``options``, or with what
     they give when it comes up (data that takes long to make), and gives what is called in every round. ``setup`` is
-    not measured; a round that gives an `Amount` has measured itself."""
+    not measured; what gives an `Amount` has measured itself."""
 
     setup: str
     options: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
@@ -47,7 +47,9 @@ class Case:
     """One line of the table. ``floor`` is what no implementation could go below, ``peer`` the usual one.
 
     ``targets`` name the most that ours/floor, the peak in MiB ("peak"), and the least that peer/ours should be:
-    {"ours/floor": 1.6, "peer/ours": 50, "peak": 48}.
+    {"ours/floor": 1.6, "peer/ours": 50, "peak": 48}. ``seconds`` are what a round is given: of quick work, done again
+    and again until they have passed, the median counts. A process that has just been woken takes several times as long
+    for its first tenth of a millisecond.
     """
 
     id: str
@@ -57,6 +59,7 @@ class Case:
     floor: Work | None = None
     targets: Mapping[str, float] = field(default_factory=dict)
     rounds: int = ROUNDS
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +103,9 @@ class Result:
 class _Side:
     """A work in its own process, which does a round for every line it is sent."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, seconds: float) -> None:
         options = work.options() if callable(work.options) else work.options
-        argv = [sys.executable, "-m", "tests.bench.harness", work.setup, json.dumps(dict(options))]
+        argv = [sys.executable, "-m", "tests.bench.harness", work.setup, json.dumps(dict(options)), str(seconds)]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:
@@ -132,7 +135,9 @@ def measure(case: Case) -> Result:
     units: dict[str, str] = {}
     peaks: dict[str, float] = {}
     with ExitStack() as stack:
-        sides = {name: stack.enter_context(_Side(work)) for name, work in works.items() if work is not None}
+        sides = {
+            name: stack.enter_context(_Side(work, case.seconds)) for name, work in works.items() if work is not None
+        }
         for number in range(case.rounds + 1):
             for name, side in sides.items():
                 value, units[name], peaks[name] = side.round()
@@ -144,18 +149,27 @@ def measure(case: Case) -> Result:
     return Result(case, figures)
 
 
-def _child(setup: str, options: str) -> None:
+def _child(setup: str, options: str, seconds: str) -> None:
     module, _, name = setup.partition(":")
     work: Callable[[], object] = getattr(importlib.import_module(module), name)(**json.loads(options))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in sys.stdin:
-        start = time.perf_counter()
-        kept = work()
-        seconds = time.perf_counter() - start
-        amount = kept if isinstance(kept, Amount) else Amount(seconds)
-        del kept
+        amount = median(work, float(seconds))
         peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / _MEBI
         print(json.dumps([amount.value, amount.unit, peak]), flush=True)  # noqa: T201
+
+
+def median(work: Callable[[], object], seconds: float) -> Amount:
+    """What the work comes to, done at least once, and again until ``seconds`` have passed."""
+    amounts: list[Amount] = []
+    begun = time.perf_counter()
+    while not amounts or time.perf_counter() - begun < seconds:
+        start = time.perf_counter()
+        kept = work()
+        taken = time.perf_counter() - start
+        amounts.append(kept if isinstance(kept, Amount) else Amount(taken))
+        del kept
+    return Amount(statistics.median(each.value for each in amounts), amounts[0].unit)
 
 
 if __name__ == "__main__":

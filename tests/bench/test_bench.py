@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import statistics
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -16,7 +17,7 @@ from stores.registry import open_store
 from tests.bench import data, postgres_data
 from tests.bench.cases import cases
 from tests.bench.growth import curves
-from tests.bench.harness import Amount, Case, Figure, Result, Work, measure
+from tests.bench.harness import Amount, Case, Figure, Result, Work, measure, median
 from tests.bench.soak import walk
 
 
@@ -52,6 +53,19 @@ def test_a_round_may_measure_itself() -> None:
         "peer": (6, "bytes"),
     }
     assert result.ratios == {"peer/ours": 2}
+
+
+@pytest.mark.parametrize(("seconds", "least"), [(0.0, 1), (0.001, 2)])
+def test_quick_work_is_done_again_and_its_median_counts(seconds: float, least: int) -> None:
+    done: list[int] = []
+
+    def work() -> Amount:
+        done.append(len(done))
+        return Amount(done[-1], "times")
+
+    amount = median(work, seconds)
+    assert len(done) >= least
+    assert amount == Amount(statistics.median(done), "times")
 
 
 def test_a_side_that_fails_is_no_figure() -> None:

@@ -9,6 +9,7 @@ from tests.bench.harness import Case, Work
 
 _WORKS: Final = "tests.bench.works.differing"
 _MESSAGES: Final = 1_000
+_ROUND: Final = 0.05
 _FLOOR: Final = {"ours/floor": 2.0}
 _ALL: Final = {"ours/floor": 2.0, "peer/ours": 400.0}
 _KINDS: Final = {
@@ -43,4 +44,5 @@ def _diff(kind: str, count: int, targets: Mapping[str, float]) -> Case:
         Work(f"{_WORKS}:diff_peer", options) if kind in ("append", "edit", "insert", "all") else None,
         Work(f"{_WORKS}:diff_floor", options),
         targets,
+        seconds=_ROUND,
     )

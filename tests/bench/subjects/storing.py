@@ -10,6 +10,7 @@ from tests.bench.harness import Case, Work
 _WORKS: Final = "tests.bench.works.storing"
 _STEPS: Final = 1_000
 _FEW: Final = 10
+_ROUND: Final = 0.05
 
 
 def cases(size: int) -> Iterator[Case]:
@@ -49,6 +50,7 @@ def cases(size: int) -> Iterator[Case]:
         Work(f"{_WORKS}:read_peer", options),
         Work(f"{_WORKS}:read_floor", options),
         {"ours/floor": 2},
+        seconds=_ROUND,
     )
     yield Case(
         "store-next",
@@ -56,4 +58,5 @@ def cases(size: int) -> Iterator[Case]:
         Work(f"{_WORKS}:next_ours", options),
         floor=Work(f"{_WORKS}:read_floor", options),
         targets={"ours/floor": 0.2},
+        seconds=_ROUND,
     )

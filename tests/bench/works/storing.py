@@ -8,8 +8,8 @@ import string
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import count as counted
-from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -164,14 +164,16 @@ def next_ours(count: int) -> Callable[[], object]:
     """A state by a store that has just read the one before it."""
     path = _native("chat", count, chat_message)
     last = [Ref("chat", "", f"{number:06}") for number in range(max(0, count - 100), count)]
-    store = NativeStore(path)
-    store.load(last[0])
-    following = cycle(last[1:])
+    loads = _each_anew(path, last)
+    return lambda: _timed_once(next(loads))
 
-    def work() -> object:
-        return _timed_once(lambda: store.load(next(following)))
 
-    return work
+def _each_anew(path: Path, refs: list[Ref]) -> Iterator[Callable[[], object]]:
+    """The reading of each but the first after the one before it; from the front again by a store that has read none."""
+    while True:
+        with closing(NativeStore(path)) as store:
+            store.load(refs[0])
+            yield from (partial(store.load, ref) for ref in refs[1:])
 
 
 def _timed_once(work: Callable[[], object]) -> Amount:
