@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -20,6 +18,7 @@ import pytest
 from stores.model import Value
 from stores.native.sqlite import create_native
 from stores.places import state_folder
+from tests.applications import run_application
 from tt_debug.engine.events import Event
 from tt_debug.engine.graph_run import GraphJob, run_graph
 from tt_debug.engine.worker import RunEnd
@@ -52,7 +51,7 @@ with SqliteSaver.from_conn_string(store) as saver:
         print(error)
 """
     job = json.dumps([str(store), graph, thread, value or {"log": ["in"]}, how])
-    subprocess.run([sys.executable, "-c", code, job], check=True, cwd=AGENTS, capture_output=True)
+    run_application(code, job, folder=AGENTS)
     return store
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.applications import run_application
 from tests.engine.graph_threads import AGENTS, run, started, target
 from tt_debug.engine.graph_standing import async_only
 
@@ -48,7 +49,7 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
     graph.checkpointer = saver
     graph.invoke(4, {"configurable": {"thread_id": "t"}})
 """
-    subprocess.run([sys.executable, "-c", begin, str(store)], check=True, cwd=AGENTS)
+    run_application(begin, str(store), folder=AGENTS)
     waiting = run(store, target("tools:functional"))
     assert (waiting.end.status, waiting.the("waiting").fields["prompt"]) == ("waiting", "how many more?")
     assert run(store, target("tools:functional"), answer=5, has_answer=True).end.status == "done"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 from stores.errors import Conflict, NotFound
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.model import Change
+from tests.applications import run_application
 from tests.engine.graph_threads import AGENTS, Outcome, records, target
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
@@ -44,8 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def begun(url: str, graph: str, **how: object) -> None:
     """Thread "t" begun by stock LangGraph, and left where ``how`` stops it."""
-    job = json.dumps([url, graph, how])
-    subprocess.run([sys.executable, "-c", _START, job], check=True, cwd=AGENTS, capture_output=True)
+    run_application(_START, json.dumps([url, graph, how]), folder=AGENTS)
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from langgraph.types import Command
 
 import tt_debug
 from stores.model import Change, Status
-from tests.engine.graph_threads import target
+from tests.applications import run_application
+from tests.engine.graph_threads import AGENTS, target
 from tests.stores import langgraph_graphs as graphs
 from tests.stores.langgraph_graphs import Ran, config, saver_of
 from tt_debug.session.plans import RunRequest
@@ -122,7 +123,7 @@ def test_we_answer_it_and_resume(tmp_path: Path) -> None:
         "tt_debug.snapshot(saver, sys.argv[1])\n"
     )
     path, graph = tmp_path / "run.db", target("questions:two")
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True, cwd=graph.folder, capture_output=True)
+    run_application(code, str(path), folder=AGENTS)
     session = Session.open(str(path), graph=graph)
     for asked in session.approvals():
         session.answer(asked.id, "big", "ada")

@@ -15,6 +15,7 @@ import ormsgpack
 import psycopg
 import pytest
 
+from tests.applications import run_application
 from tests.engine.graph_threads import run, started, target
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
@@ -162,7 +163,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
         begin = begin.replace("    saver.setup()\n", "")
     else:
         store, begin = request.getfixturevalue("database"), _START
-    subprocess.run([sys.executable, "-c", begin, store], check=True, cwd=folder, capture_output=True)
+    run_application(begin, store, folder=folder)
     found = Agent(folder, store)
     yield found
     for session in found.opened:
