@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 
 from stores import ids
@@ -74,3 +76,17 @@ def test_what_others_went_on_from_is_not_read_again() -> None:
     after.recall(before)
     after.headers.learn(after.refs)
     assert again.asked == [after.refs[-1]]
+
+
+def test_a_view_that_is_left_gives_its_room_back_at_once() -> None:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        view = opened(Reading())
+        assert view.headers[view.head].nodes == ("work",)
+        left = weakref.ref(view)
+        del view
+        assert left() is None
+    finally:
+        if was_on:
+            gc.enable()

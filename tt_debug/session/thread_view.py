@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, overload
 
 from stores.model import Header, Ref
 from stores.refs import Refs
 from tt_debug.graph import enclosing
 from tt_debug.layout import Layout, Row, Rows, lay_out
-from tt_debug.session.family import drawn_under, merged
+from tt_debug.session.family import Merged, drawn_under, merged
 from tt_debug.session.headers import Headers, Read, Seen, Strand
 
 
@@ -66,9 +66,9 @@ class ThreadView:
         self.head = head
         strands = [each if isinstance(each, Strand) else Strand.of(each) for each in family]
         self._family = merged(strands, copies)
-        self._complete = complete
         known = [header for strand in strands for header in strand.known.values()]
-        self.headers = Headers(self._family, known, self._finished, read)
+        # No method of its own: in a circle with its headers, a view that was left would stay until the collector runs.
+        self.headers = Headers(self._family, known, partial(_finished, self._family, complete), read)
         """Of every checkpoint, oldest first, each read when it is asked for."""
         self.seen: Mapping[Ref, Header] = Seen(self.headers)
         """The same as far as they were read."""
@@ -76,16 +76,6 @@ class ThreadView:
         self._links, self._aside = drawn_under(self._family, self.headers)
         self._layouts: dict[int | None, Layout] = {}
         self._parents = self._layout(head).parents  # the same links with every cycle cut
-
-    def _finished(self, header: Header) -> Header:
-        """A header with the parent that stands here, and with the absence of one as the ``problem``."""
-        above = self.parent(header.ref)
-        if above != header.parent:
-            header = replace(header, parent=above)
-        if not self._complete or header.problem or above is None or self._family.place(above) is not None:
-            return header
-        missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
-        return replace(header, problem=f"{missing} is not in the store")
 
     def is_call(self, ref: Ref) -> bool:
         """Whether a checkpoint begins a call of a subgraph, drawn under what called it."""
@@ -220,6 +210,18 @@ class ThreadView:
         if ref.thread != line or (header.parent is not None and ref.thread != header.parent.thread):
             return ref.thread
         return header.source if header.source not in ("loop", "step") else "branch"
+
+
+def _finished(family: Merged, complete: bool, header: Header) -> Header:
+    """A header with the parent that stands here, and with the absence of one as the ``problem``."""
+    at = family.place(header.ref)
+    above = header.parent if at is None else family.parent(at)
+    if above != header.parent:
+        header = replace(header, parent=above)
+    if not complete or header.problem or above is None or family.place(above) is not None:
+        return header
+    missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
+    return replace(header, problem=f"{missing} is not in the store")
 
 
 class GraphRows(Sequence[GraphRow]):
