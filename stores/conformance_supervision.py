@@ -1,4 +1,4 @@
-"""The contract of `stores.supervision.Supervised` as tests; part of `stores.conformance.RunStoreConformance`."""
+"""The contract of `stores.supervised.Supervised` as tests; part of `stores.conformance.RunStoreConformance`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stores.supervision import CANCEL, DISMISS, Breakpoint, BreakpointHit, Case,
 
 
 class SupervisionConformance:
-    """Ownership, cases, events: `stores.supervision.Supervised`."""
+    """Ownership, cases, events: `stores.supervised.Supervised`."""
 
     @with_runs
     def test_a_run_that_somebody_owns_is_claimed_only_once_its_lease_is_over(self, sample: AnyStore) -> None:

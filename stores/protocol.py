@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from stores.model import Addresses, Change, Checkpoint, Header, NewCheckpoint, Page, Ref, StoreInfo, ThreadInfo, Value
-from stores.supervision import BreakpointHit, Breakpoints, Supervised
+from stores.supervised import Breakpoints, Supervised
 
 if TYPE_CHECKING:
     from stores.effects import Begun, Effect, EffectCall, EffectUse
     from stores.runs import Approval, Definition, Run, StepCommit, StepRecord
+    from stores.supervision import BreakpointHit
 
 
 @runtime_checkable
@@ -184,7 +185,7 @@ class RunStore(Store, Writer, Supervised, Breakpoints, EffectLedger, Protocol):
 
     Every state transition is decided by a WHERE clause, never by code that read first. A write that carries
     (run, token) raises LeaseLost when the token is no longer the newest; how tokens come about is
-    `stores.supervision.Supervised`. Exactly one run per thread is active (pending, running, waiting, paused, crashed);
+    `stores.supervised.Supervised`. Exactly one run per thread is active (pending, running, waiting, paused, crashed);
     creating a second raises Conflict naming the first.
     """
 

@@ -1,4 +1,4 @@
-"""Ownership, the inbox's cases and the event log in the native tables: the `stores.supervision.Supervised` part.
+"""Ownership, the inbox's cases and the event log in the native tables: the `stores.supervised.Supervised` part.
 
 Owns how a run gets another owner, each step decided by a WHERE clause; what an owner writes is in `runs`.
 """
@@ -42,7 +42,7 @@ _EVENT: Final = "id, at, kind, run_id, thread_id, data"
 
 
 class NativeSupervision(NativeRuns):
-    """Watching over runs; see `stores.supervision.Supervised` for what each method promises."""
+    """Watching over runs; see `stores.supervised.Supervised` for what each method promises."""
 
     def claim(
         self,

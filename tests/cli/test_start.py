@@ -36,7 +36,14 @@ FOR_MORE_THAN_HEADERS = {
     *("stores.native.sqlite", "tt_debug.diff", "tt_debug.query", "tt_debug.searching", "tt_debug.engine.recover"),
     *("tt_debug.session.forking", "tt_debug.session.operating", "tt_debug.session.plans"),
     *("tt_debug.session.questions", "tt_debug.session.watches", "subprocess", "email", "importlib.metadata"),
-    *("stores.salvage", "stores.postgres_address", "tt_debug.cli.records", "tt_debug.cli.run_options", "tt_debug.text"),
+    *(
+        "stores.salvage",
+        "stores.supervision",
+        "stores.postgres_address",
+        "tt_debug.cli.records",
+        "tt_debug.cli.run_options",
+        "tt_debug.text",
+    ),
     *("tt_debug.redaction", "tt_debug.values", "secrets", "click.shell_completion"),
 }
 """What a list of threads or of checkpoints does without; each costs from 1 to 10 ms."""

@@ -91,11 +91,12 @@ class Front:
     @contextmanager
     def looking(self, store: str) -> Iterator[Session]:
         """A session that cannot write; what there is to know about the store is said, once a day."""
-        from tt_debug.cli.hearing import unheard  # hashlib and dates, for what has a notice only
-
         with self.session(Wanted(store, read_only=True)) as session:
-            for notice in unheard(session.info.store_id, session.info.notices):
-                exits.narrate(f"note: {notice}")
+            if session.info.notices:
+                from tt_debug.cli.hearing import unheard
+
+                for notice in unheard(session.info.store_id, session.info.notices):
+                    exits.narrate(f"note: {notice}")
             yield session
 
     @contextmanager

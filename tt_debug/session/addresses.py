@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import NotFound
 from stores.model import Ref, Status
-from stores.protocol import Store
 from tt_debug.errors import RefNotFound
-from tt_debug.session.thread_view import ThreadView
 from tt_debug.shell import argument
 
 if TYPE_CHECKING:
+    from stores.protocol import Store
     from tt_debug.session.session import Session
+    from tt_debug.session.thread_view import ThreadView
 
 STEP = re.compile(r"-?\d+")
 BACK = re.compile(r"~(\d+)")
