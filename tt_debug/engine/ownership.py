@@ -21,7 +21,6 @@ from stores.locks import RunLock, is_locked
 from stores.places import state_folder
 from stores.protocol import RunStore
 from stores.run_status import RunStatus
-from stores.supervision import Takeover
 
 if TYPE_CHECKING:
     from stores.runs import Run
@@ -106,6 +105,8 @@ def claimed(
     afterwards that its process lives. Raises Conflict when somebody else runs it and no ``evidence`` says that it may
     be taken from them. ``on_conflict`` as in the store's ``claim``.
     """
+    from stores.supervision import Takeover  # whether an owner lives is asked by whoever looks
+
     owner = _new_owner(store)
     with RunLock(lock_path(store, run.run_id, owner)) as lock:
         if not lock.acquire():
