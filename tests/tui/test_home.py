@@ -10,10 +10,14 @@ import pytest
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
 from tt_debug.tui.app import TtDebugApp
+from tt_debug.tui.preferences import Preferences
+from tt_debug.tui.rows.home import detail_lines
+from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.threads_view import ThreadsView
 from tt_debug.tui.widgets.title_bar import TitleBar
+from tt_debug.usage import Price, Prices
 
 
 def names(app: TtDebugApp) -> list[str]:
@@ -48,6 +52,42 @@ async def test_where_there_is_room_checkpoints_and_last_writes_are_told(
         assert row.split()[0] == "screening-long"
         assert ("checkpoints" in heading) is told
         assert bool(re.search(r" 25  2026-09-1\d \d\d:\d\d *$", row)) is told
+
+
+def with_usage(session: FakeSession, thread: str, tokens: int) -> None:
+    """Let the head of a thread tell of one model call."""
+    ref = session.heads[thread]
+    usage = {"input_tokens": tokens, "output_tokens": 0}
+    said = {"type": "ai", "content": "yes", "id": "m1", "usage_metadata": usage, "response_metadata": {"model": "m-1"}}
+    session.checkpoints[ref] = replace(session.checkpoints[ref], state={"messages": [said]})
+
+
+@pytest.mark.parametrize(("prices", "told"), [({}, "4.0M tok"), ({"m": Price(0.5, 1.0)}, "$2.00")])
+async def test_what_was_used_is_told_of_the_heads_that_were_read(
+    session: FakeSession, prices: dict[str, Price], told: str
+) -> None:
+    with_usage(session, "trip-planner", 4_000_000)
+    app = app_over(session, preferences=Preferences(prices=Prices(prices)))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await settled(pilot, app)
+        view = app.screen.query_one(ThreadsView)
+        assert "cost" not in "".join(segment.text for segment in view.build_header(90))
+        await pilot.press("j")
+        await wait_for(pilot, lambda: told in "".join(segment.text for segment in view.build(1, 90)))
+        assert "cost" in "".join(segment.text for segment in view.build_header(90))
+        rows = [[segment.text.strip() for segment in view.build(row, 90)] for row in (0, 2)]
+        assert "?" in rows[0], "its messages do not tell"
+        assert "…" in rows[1], "it was not read"
+        assert "4.0M tokens in 1 call, " in screen_text(app)
+        assert "cost" not in "".join(segment.text for segment in view.build_header(60))
+
+
+def test_names_of_details_of_any_length_stand_apart_from_their_values(session: FakeSession) -> None:
+    info = replace(session.threads()[0], meta={"workflow_hash": "abc", "a" * 40: 1})
+    drawn = [text_of(line) for line in detail_lines(info, session.info)]
+    assert f'{"workflow_hash":<22}"abc"' in drawn
+    assert f"{'a' * 19}…  1" in drawn
 
 
 async def test_each_status_has_a_word(session: FakeSession) -> None:

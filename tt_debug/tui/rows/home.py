@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from rich.cells import cell_len
+
 from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
 from tt_debug.conversation import conversation
 from tt_debug.text import counted, human_age, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import summary
-from tt_debug.tui.rows.pieces import Line, Piece, wrap
+from tt_debug.tui.rows.pieces import Line, Piece, pad, wrap
+from tt_debug.tui.rows.spent import Used, used_words
 from tt_debug.tui.rows.values import value_line
 
 UNREAD = "not read yet"
 MESSAGES = 12
 """The newest messages shown; the Thread screen has them all."""
+
+NAME = 20
+"""The most cells of a name among the details."""
 
 MATTER_LINES = 4
 """The most lines of one question or error."""
@@ -80,8 +86,8 @@ def fork_lines(
     return lines, names
 
 
-def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
-    """Names and values of one thread, its own metadata last."""
+def detail_lines(info: ThreadInfo, store: StoreInfo, used: Used | None = None) -> list[Line]:
+    """Names and values of one thread, its own metadata last. ``used`` is what its messages tell, as far as read."""
     facts: list[tuple[str, str]] = [("status", info.status if info.read else UNREAD)]
     if info.step is not None:
         facts.append(("step", str(info.step)))
@@ -90,13 +96,16 @@ def detail_lines(info: ThreadInfo, store: StoreInfo) -> list[Line]:
     facts += [("checkpoints", held), ("last node", info.last_node or ("none yet" if info.read else UNREAD))]
     if info.updated is not None:
         facts.append(("last write", info.updated.astimezone().strftime("%Y-%m-%d %H:%M:%S")))
+    if used is not None:
+        facts.append(("model use", used_words(used)))
     if info.head is not None:
         facts.append(("head", info.head.id))
     facts.append(("store", f"{store.kind}  {store.url}"))
-    lines: list[Line] = [(Piece(f"{name:<12}", "muted"), Piece(safe_text(value))) for name, value in facts]
-    for key, value in info.meta.items():
-        lines.append((Piece(f"{safe_text(str(key)):<12}", "muted"), *value_line(value)))
-    return lines
+    meta = [(safe_text(str(key)), value) for key, value in info.meta.items()]
+    names = cells(max(([Piece(name)] for name, _ in (*facts, *meta)), key=cells))
+    lead = min(names, NAME)
+    lines = [(*pad((Piece(name, "muted"),), lead), Piece("  "), Piece(safe_text(value))) for name, value in facts]
+    return [*lines, *((*pad((Piece(name, "muted"),), lead), Piece("  "), *value_line(value)) for name, value in meta)]
 
 
 def summary_line(info: ThreadInfo, forks: int, glyphs: Glyphs, answer_key: str) -> Line:

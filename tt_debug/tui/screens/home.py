@@ -14,14 +14,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.timer import Timer
 
 from stores.errors import Unreachable
-from stores.model import Checkpoint, Ref, Status
-from tt_debug.redaction import Redaction
-from tt_debug.session.hiding import hidden_checkpoint, hidden_thread
-from tt_debug.session.session import Session
+from stores.model import Status
+from tt_debug.session.hiding import hidden_thread
 from tt_debug.text import counted, safe_text
 from tt_debug.tui.actions import bindings
 from tt_debug.tui.copying import Copyable, report
@@ -36,10 +33,12 @@ from tt_debug.tui.rows.home import (
     summary_line,
 )
 from tt_debug.tui.rows.pieces import Piece, cut, text_of
+from tt_debug.tui.rows.spent import Used
 from tt_debug.tui.rows.thread_order import ORDERS, forks_of, ordered
 from tt_debug.tui.screens.asking_from import AskingFrom
 from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.home_importing import ImportingThreads
+from tt_debug.tui.screens.home_reading import PreviewRead, read_preview
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
@@ -51,21 +50,6 @@ PREVIEW: Final = "2 Last messages"
 
 REST: Final = 0.05
 """Seconds the cursor rests before the preview follows: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
-
-
-class PreviewRead(Message):
-    """The head of the thread under the cursor."""
-
-    def __init__(self, store: int, thread: str, checkpoint: Checkpoint) -> None:
-        super().__init__()
-        self.store = store
-        self.thread = thread
-        self.checkpoint = checkpoint
-
-
-def read_hidden(session: Session, ref: Ref, hiding: Redaction) -> Checkpoint:
-    """A checkpoint with its secrets hidden."""
-    return hidden_checkpoint(session.load(ref), hiding)
 
 
 class HomeScreen(ImportingThreads, AskingFrom):
@@ -269,14 +253,13 @@ class HomeScreen(ImportingThreads, AskingFrom):
         listing = self.tt.listings[row.store]
         forks, keys = fork_lines(row.info, listing.threads, self.tt.glyphs, datetime.now(UTC))
         self.query_one("#forks", Panel).show(forks, [(row.store, key) for key in keys])
-        info = hidden_thread(row.info, self.tt.redaction)
-        self.query_one("#details", Panel).show(detail_lines(info, listing.store.session.info))
+        self._show_details(row)
         head, self._failure = row.info.head, ""
         if head is None:
             some = "its head is not known; Enter shows what there is"
             self._say_in_preview("this thread has no checkpoint" if row.info.checkpoints == 0 else some)
             return
-        load = partial(read_hidden, listing.store.session, head, self.tt.redaction)
+        load = partial(read_preview, listing.store.session, head, self.tt.redaction, self.tt.preferences.prices)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
 
     @on(PreviewRead)
@@ -285,10 +268,17 @@ class HomeScreen(ImportingThreads, AskingFrom):
         if row is None or row.info is None or self._chosen() != (event.store, event.thread):
             return
         self._previewed = self._chosen()
+        self.query_one(ThreadsView).tell_used(event.checkpoint.header.ref, event.used)
+        self._show_details(row, event.used)
         panel = self.query_one("#messages", Panel)
         name = PREVIEW if has_messages(event.checkpoint) else "2 State"
         panel.border_title = self._preview_title(row, name)
         panel.show(preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs), at_end=True)
+
+    def _show_details(self, row: ThreadRow, used: Used | None = None) -> None:
+        if row.info is not None:
+            info, store = hidden_thread(row.info, self.tt.redaction), self.tt.stores[row.store].session.info
+            self.query_one("#details", Panel).show(detail_lines(info, store, used))
 
     def _preview_title(self, row: ThreadRow, name: str) -> Content:
         """In a narrow terminal, which has no room for the details, also where the thread stands."""
