@@ -48,22 +48,23 @@ class Column:
         if list(ids) != sorted(ids):
             order = sorted(range(len(ids)), key=ids.__getitem__)
             ids, parents = [ids[at] for at in order], [parents[at] for at in order]
-        return cls(ns, (), array("i"), {})._with(ids, parents)
+        return cls(ns, (), array("i"), {}).followed_by(ids, parents)
 
-    def _with(self, ids: Sequence[str], parents: Sequence[str]) -> Column:
-        """With further ones after the last. Most go on from the one before; only the others have to be looked up."""
+    def followed_by(self, ids: Sequence[str], parents: Sequence[str]) -> Column:
+        """With further ones, ascending, all after the last."""
         count = len(self.ids)
         every = [*self.ids, *ids]
+        # Most go on from the one before; only the others have to be looked up.
         above = self.parents + array("i", range(count - 1, len(every) - 1))
-        missing, sorts = dict(self.missing), self.sorts
-        before = chain(self.ids[-1:] or ("",), ids)
-        for at in compress(range(len(ids)), map(ne, parents, before)):
-            parent = parents[at]
+        others = compress(range(len(ids)), map(ne, parents, chain(self.ids[-1:] or ("",), ids)))
+        named = {**self.missing, **{count + at: parents[at] for at in others}}
+        missing, sorts = {}, self.sorts
+        for at, parent in named.items():
             found = place(every, parent)
-            above[count + at] = -1 if found is None else found
+            above[at] = -1 if found is None else found
             if found is None and parent:
-                missing[count + at] = parent
-            sorts = sorts and parent < ids[at]
+                missing[at] = parent
+            sorts = sorts and parent < every[at]
         return Column(self.ns, every, above, missing, sorts)
 
     def place(self, id: str) -> int | None:
@@ -86,9 +87,7 @@ class Column:
     def grown(self, rows: Sequence[tuple[str, str]]) -> Column | None:
         """With further (id, parent or "") after the last one; None where they are no mere continuation."""
         ids, parents = [id for id, _ in rows], [parent for _, parent in rows]
-        if not ids or ids[0] <= self.ids[-1] or not set(ids).isdisjoint(self.missing.values()):
-            return None
-        return self._with(ids, parents)
+        return self.followed_by(ids, parents) if ids and ids[0] > self.ids[-1] else None
 
     def goes_on(self, id: str) -> bool:
         """Whether others name it as their parent."""

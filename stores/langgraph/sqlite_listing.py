@@ -68,6 +68,17 @@ def subgraphs(ns: str, id: str) -> str:
         FROM spaces WHERE space IS NOT NULL AND newest IS NOT NULL"""
 
 
+def spaces(ns: str) -> str:
+    """The question for the namespaces of the thread ``:thread``."""
+    texts = f"FROM checkpoints WHERE thread_id = :thread AND {_TEXT.format(ns)}"
+    return f"""
+        WITH RECURSIVE spaces(space) AS (
+            SELECT min({ns}) {texts}
+            UNION ALL
+            SELECT (SELECT min({ns}) {texts} AND {ns} > spaces.space) FROM spaces WHERE space IS NOT NULL)
+        SELECT space FROM spaces WHERE space IS NOT NULL"""
+
+
 def is_text(row: Sequence[object]) -> bool:
     """Whether the texts of a row are valid ones, which can be asked for."""
     return all(map(_encodes, [part for part in row if isinstance(part, str) and not part.isascii()]))

@@ -16,7 +16,7 @@ from stores.langgraph import sqlite_room, sqlite_threads
 from stores.langgraph.collisions import Versions
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Column, Key, Skeleton, build
-from stores.langgraph.sqlite_listing import Listing, is_text
+from stores.langgraph.sqlite_listing import Listing, is_text, spaces
 from stores.langgraph.tables import recognises
 from stores.model import Ref
 
@@ -24,6 +24,7 @@ _CURRENT: Final = ("checkpoint_id", "parent_checkpoint_id", "checkpoint_ns", "ty
 _FIRST: Final = ("thread_ts", "parent_ts", "''", "'json'", "metadata")
 # What only an index of a damaged file still tells of has no channel.
 _IS_WHOLE: Final = "channel IS NOT NULL"
+_PAGE: Final = 10_000
 _TOGETHER: Final = 200  # rows that one question asks for: four parameters each, and older SQLites take 999
 
 
@@ -90,17 +91,35 @@ class SqliteTables:
     copies = sqlite_threads.copies
 
     def skeleton(self, thread: str) -> Skeleton:
-        """As `Tables.skeleton`. A namespace comes as two texts, which SQLite joins in a tenth of the time that a row
-        for each checkpoint takes here."""
-        ids, parents = (f"group_concat({what}, char(10))" for what in (self.id, f"ifnull({self.parent}, '')"))
-        question = f"SELECT {self.ns}, count(*), {ids}, {parents} FROM checkpoints {self._of_thread} GROUP BY 1"
+        """As `Tables.skeleton`."""
         columns = []
-        for ns, count, *joined in self.db.execute(question, (thread,)):
-            split = [text.split("\n") for text in joined if isinstance(text, str) and text.isascii()]
-            if not ns.isascii() or [len(column) for column in split] != [count, count]:
+        for (ns,) in self.db.execute(spaces(self.ns), {"thread": thread}).fetchall():
+            column = self._column(thread, ns) if ns.isascii() else None
+            if column is None:
                 return self._odd_skeleton(thread)
-            columns.append(Column.of(ns, *split))
+            columns.append(column)
         return Skeleton(columns)
+
+    def _column(self, thread: str, ns: str) -> Column | None:
+        """One namespace; None where names are other than LangGraph's own. Its pages come as two texts, which SQLite
+        joins in a tenth of the time that a row for each checkpoint takes here; they grow with what there is of it, so
+        that a long thread takes few, and the texts little room."""
+        question = (
+            f"SELECT count(*), group_concat(id, char(10)), group_concat(parent, char(10)) FROM ("
+            f"SELECT {self.id} AS id, ifnull({self.parent}, '') AS parent FROM checkpoints {self._of_thread} "
+            f"AND {self.ns} = ? AND {self.id} >= ? ORDER BY {self.id} LIMIT ?)"
+        )
+        column, start = Column.of(ns, (), ()), ""
+        while True:
+            limit = max(_PAGE, len(column.ids))
+            count, *joined = self.db.execute(question, (thread, ns, start, limit)).fetchone()
+            split = [text.split("\n") for text in joined if isinstance(text, str) and text.isascii()]
+            if count and [len(part) for part in split] != [count, count]:
+                return None
+            column = column.followed_by(*split) if count else column
+            if count < limit:
+                return column
+            start = f"{column.ids[-1]}\0"  # no text lies between the two
 
     def since(self, thread: str, last: Key) -> list[tuple[str, str]]:
         """As `Tables.since`."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stores.langgraph import sqlite_tables
 from stores.langgraph.skeleton import Key, Skeleton, build
-from tests.stores.handmade import uuid
+from stores.langgraph.sqlite_tables import SqliteTables
+from tests.stores.handmade import CHECKPOINTS, uuid
 
 NAMES = st.sampled_from("abcdefghij")
 ROWS = st.dictionaries(st.tuples(st.sampled_from(["", "sub"]), NAMES), st.none() | NAMES, max_size=16)
@@ -59,10 +65,24 @@ def test_what_is_added_at_the_end_makes_the_same_as_reading_it_all(parents: list
     cut = min(cut, len(rows) - 1)
     grown = build(rows[:cut]).columns[""].grown([(id, parent or "") for _, id, parent in rows[cut:]])
     whole = build(rows)
-    if grown is None:
-        # What was stored later had been named as a parent before.
-        assert {parent for _, _, parent in rows[:cut]} & {id for _, id, _ in rows[cut:]}
-    else:
-        assert grown == whole.columns[""]
-        assert Skeleton([grown]).order == whole.order
-        assert Skeleton([grown]).stamp == whole.stamp
+    assert grown is not None
+    assert grown == whole.columns[""]
+    assert Skeleton([grown]).order == whole.order
+    assert Skeleton([grown]).stamp == whole.stamp
+
+
+NAMED = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "", "é", "x\ny"])
+STORED = st.dictionaries(st.tuples(st.sampled_from(["", "sub", "sub:1", "ü"]), NAMED), st.none() | NAMED, max_size=16)
+
+
+@given(STORED, st.integers(1, 5))
+def test_a_file_read_in_pages_is_what_it_is_row_by_row(rows: dict[tuple[str, str], str | None], page: int) -> None:
+    with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as db:
+        patch.setattr(sqlite_tables, "_PAGE", page)
+        db.execute(CHECKPOINTS)
+        every = [("t", ns, id, parent) for (ns, id), parent in rows.items()] + [("u", "", "b", "a")]
+        db.executemany("INSERT INTO checkpoints VALUES (?, ?, ?, ?, 'msgpack', x'', x'')", every)
+        read = SqliteTables.of(db).skeleton("t")
+    plain = build((ns, id, parent) for (ns, id), parent in rows.items())
+    assert read.columns == plain.columns
+    assert read.order == plain.order
