@@ -102,8 +102,7 @@ def detail_lines(info: ThreadInfo, store: StoreInfo, used: Used | None = None) -
         facts.append(("head", info.head.id))
     facts.append(("store", f"{store.kind}  {store.url}"))
     meta = [(safe_text(str(key)), value) for key, value in info.meta.items()]
-    names = cells(max(([Piece(name)] for name, _ in (*facts, *meta)), key=cells))
-    lead = min(names, NAME)
+    lead = min(NAME, max(cell_len(name) for name, _ in (*facts, *meta)))
     lines = [(*pad((Piece(name, "muted"),), lead), Piece("  "), Piece(safe_text(value))) for name, value in facts]
     return [*lines, *((*pad((Piece(name, "muted"),), lead), Piece("  "), *value_line(value)) for name, value in meta)]
 
