@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.codec.msgpack import DELTA_SNAPSHOT, Decoder
 from stores.langgraph import rows
@@ -57,8 +57,7 @@ def needed(steps: Steps, names: Collection[str], key: Key) -> list[Key]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(NamedTuple):
     """A channel's value as far as it can be known. ``how`` it came about, in a few words; empty for a Partial."""
 
     value: Value

@@ -5,8 +5,7 @@ Owns which threads count as the same graph's; refuses to guess where none of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.langgraph.next import Triggers, learn, node_of
 from stores.langgraph.outline import Outline, outline_of
@@ -19,8 +18,7 @@ _MOST: Final = 200  # newest histories that are asked
 _GRAPHS: Final = 256  # outlines that tell of different edges, before what they told is forgotten
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """The newest checkpoint of a thread on one level."""
 
     thread: str

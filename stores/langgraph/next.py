@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
 import xxhash
@@ -28,8 +27,7 @@ Triggers = dict[str, set[str]]
 """Node → the channels that wake it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """A task of the superstep that starts at a checkpoint. ``path`` as the saver writes it."""
 
     id: str
@@ -46,8 +44,7 @@ class Ids(Enum):
     JS = auto()  # LangGraph JS
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a checkpoint's task ids are made of, beside the task. ``step`` is the checkpoint's own."""
 
     ns: str
@@ -92,7 +89,7 @@ class Place:
         Two, as langgraph before 0.3 made it as if the call stood beside its caller.
         """
         parts = (PUSH, caller.path, number)
-        inside = replace(self, ns=f"{self._where(caller.node)}:{caller.id}")
+        inside = self._replace(ns=f"{self._where(caller.node)}:{caller.id}")
         return inside.task_id(called, *parts), self.task_id(called, *parts)
 
     def outside_id(self, name: str) -> str:

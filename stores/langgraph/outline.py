@@ -6,9 +6,9 @@ Owns which channels hold something a node may wait for; refuses to know what run
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from stores.codec import msgpack
 from stores.codec.aes import is_sealed
@@ -35,10 +35,10 @@ NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"
 _SEALED: Final = "encrypted, and there is no key that opens it"
 _PARTS: Final = ("channel_values", "channel_versions")
 _WHOLE_NUMBERS: Final = frozenset({int, bool})
+_NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """What a checkpoint says about its step: enough for `stores.langgraph.next`, nothing of the state.
 
     ``available`` are the channels that hold a value, with their versions; ``seen`` is node → channel → version;
@@ -50,9 +50,9 @@ class Outline:
 
     v: int = 4
     created: datetime | None = None
-    available: Mapping[str, Value] = field(default_factory=dict)
+    available: Mapping[str, Value] = _NOTHING
     channels: frozenset[str] = frozenset()
-    seen: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    seen: Mapping[str, Mapping[str, Value]] = _NOTHING
     is_js: bool = False
     sends: tuple[str, ...] = ()
     has_sends: bool = True
@@ -92,14 +92,14 @@ def outline_of(row: CheckpointRow) -> Outline:
     found = _outline(content)
     inside = content.get("id")
     if inside != row.id:
-        return replace(found, odd=f"it holds the content of checkpoint {inside}")
+        return found._replace(odd=f"it holds the content of checkpoint {inside}")
     if closed := [name for name, blob in row.blobs.items() if is_control(name) and is_sealed(blob.type)]:
-        return replace(
-            found, odd=f"its channel {closed[0]} is {_SEALED}: its next nodes may be others than those shown"
+        return found._replace(
+            odd=f"its channel {closed[0]} is {_SEALED}: its next nodes may be others than those shown"
         )
     if found.v > NEWEST_FORMAT:
         later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
-        return replace(found, odd=later)
+        return found._replace(odd=later)
     return found
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from stores import ids
 from stores.codec.msgpack import Decoder
@@ -27,8 +27,7 @@ from stores.model import Ref, Value
 NOT_THERE: Final = "it is not in the store"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """What is remembered of a row: all that a listing needs, nothing of its state."""
 
     outline: Outline
@@ -164,7 +163,7 @@ class Steps:
             names |= set(self._asked_in(key, writes))
             known = with_paths(standing, writes, names)
         found = tasks.match(place, due_tasks(place, outline, triggers), known, names)
-        return tuple(replace(one, stepped=True) for one in found) if self._was_stepped(key, outline) else found
+        return tuple(one._replace(stepped=True) for one in found) if self._was_stepped(key, outline) else found
 
     def _ids(self, outline: Outline) -> Ids:
         if self.tables.is_first:
@@ -186,7 +185,7 @@ class Steps:
             return outline
         sends = sorted(self.tables.writes_to(self.thread, Key(card.parent, key.ns), TASKS), key=WriteRow.order)
         nodes = (send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
-        return replace(outline, sends=tuple(nodes)) if sends else outline
+        return outline._replace(sends=tuple(nodes)) if sends else outline
 
     def _triggers(self, key: Key, outline: Outline) -> Triggers:
         level = level_of(key.ns)

@@ -6,8 +6,7 @@ Owns a task's status (langgraph 1.2 pregel/_task_status.py) and a checkpoint's; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import xxhash
 
@@ -34,8 +33,7 @@ STUCK: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """One task by its rows: who it was and what channels it wrote. ``due`` tells a task that the runtime foresees.
 
     ``stepped`` says that its step was completed, where the release did not store what every task wrote.
