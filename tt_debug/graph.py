@@ -7,9 +7,8 @@ forms to export) are networkx's, built when first asked for and off the first pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from stores.model import Header, Ref
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     Graph: TypeAlias = "nx.DiGraph[Ref]"
 
 
-@dataclass(frozen=True, slots=True)
-class Orphan:
+class Orphan(NamedTuple):
     """A checkpoint whose parent is named but not here; ``below`` counts what hangs on it, itself included."""
 
     ref: Ref

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import ReadOnly
 from tt_debug.cli import exits
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from tt_debug.session.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """How a store is to be opened."""
 
     store: str
@@ -33,8 +32,7 @@ class Wanted:
     workflow: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """What the UI shall show; no store: those that the folder holds are offered. ``ascii``: by letters and signs of
     ASCII alone, which it does by itself where the locale has no others."""
 

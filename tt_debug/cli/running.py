@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -111,8 +111,8 @@ def run(front: Front, options: RunOptions) -> ExitCode:
     requests, output, wanted = options.requests(), Output(options.as_json), options.wanted()
     place = place_of(options.store)
     is_new = place.is_new and not options.read_only
-    wanted = replace(wanted, store=place.url)
-    with _place_to_plan(is_new) as empty, front.writing(replace(wanted, store=empty or place.url)) as session:
+    wanted = wanted._replace(store=place.url)
+    with _place_to_plan(is_new) as empty, front.writing(wanted._replace(store=empty or place.url)) as session:
         runner = Runner(front, session, output, yes=options.yes, reveal=options.reveal)
         plan = _first_plan(session, requests)
         if plan is not None:

@@ -6,10 +6,9 @@ Pure. Cuts nothing unless a width in cells is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stores.model import MISSING
 from tt_debug.cells import cell_width, clip, human_duration, human_size, safe_text
@@ -27,8 +26,7 @@ TOGETHER = 2_000
 """Checkpoints that are read before the first of them is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column. ``right`` aligns numbers; a column that is empty in every row is left out."""
 
     title: str

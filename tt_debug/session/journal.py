@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -49,8 +48,7 @@ class Asked(NamedTuple):
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """An answer recorded for a question of a foreign thread."""
 
     asked: Asked
@@ -59,8 +57,7 @@ class Answer:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A name that a person gave to a checkpoint, and what they noted."""
 
     ref: Ref
@@ -69,8 +66,7 @@ class Mark:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class OwnWrite:
+class OwnWrite(NamedTuple):
     """A checkpoint that we appended. ``kind`` "fork": the head of a new thread, made from ``base``; "edit": ``base``
     changed in its own thread; "undo": the head put back to what it was at ``base``.
 

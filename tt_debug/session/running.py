@@ -5,8 +5,7 @@ Owns the choice and what both have in common; refuses to run anything in this ve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import Unsupported
 from stores.model import Capability, Ref
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """The graph and the workflow given when the session was opened; a request may name its own."""
 
     graph: GraphTarget | None = None
