@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from stores.errors import Corrupt, NotFound
@@ -92,6 +93,7 @@ class FakeSession:
     broken: set[str] = field(default_factory=set)
     marks: FakeMarks = field(default_factory=FakeMarks)
     watches: FakeWatches = field(default_factory=FakeWatches)
+    undoing: Any = field(default_factory=lambda: SimpleNamespace(writes=lambda thread=None: ()))
     closed: bool = False
 
     @property

@@ -106,3 +106,24 @@ async def test_what_something_came_after_stays_and_the_list_of_what_was_done_kno
         await pilot.press("escape")
         await pilot.pause()
         assert "mine" in names(session)
+
+
+async def test_forks_and_edits_of_earlier_sessions_are_on_the_list_too_and_can_be_taken_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot, session):
+        thread = names(session)[0]
+        session.edit(session.resolve(thread), EDIT)
+        session.fork(session.resolve(thread), "mine")
+        now = session.fork(session.resolve(thread), "new")
+        app.note_done("forked new", made=(app.stores[0], now.ref))
+        await pilot.press("at")
+        await wait_for(pilot, lambda: "on record" in screen_text(app))
+        lines = [line.strip("┃▌ ").split() for line in screen_text(app).splitlines()[2:6]]
+        assert lines[0] == ["forked", "new"]
+        assert lines[1][-3:] == ["writes", "of", "ours"]
+        assert [line[2:4] for line in lines[2:]] == [["fork", "mine"], ["edit", thread.split()[0]]]
+        await pilot.press("j")
+        assert app.screen.command_line().endswith(f"mine@{session.resolve('mine').id}")  # type: ignore[attr-defined]
+        assert "Undo the fork mine" in await until_asked(app, pilot, NoticeDialog)
+        await agree(app, pilot)
+        await wait_for(pilot, lambda: "taken back" in screen_text(app))
+        assert "mine" not in names(session)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from stores.changes import apply_changes
@@ -76,6 +77,7 @@ class TripSession:
         self.breaks: list[Breakpoint] = []
         self.marks = FakeMarks()
         self.watches = FakeWatches()
+        self.undoing = SimpleNamespace(writes=lambda thread=None: ())
         self.scanner = Scanner(None, self.load)
         self.read_only = read_only
         self._lock = threading.RLock()
