@@ -77,6 +77,11 @@ def test_a_listing_imports_nothing_heavy(tmp_path_factory: pytest.TempPathFactor
     assert not loaded(*words, str(file)) & HEAVY
 
 
+def test_a_list_of_threads_imports_nothing_that_draws_one(tmp_path: Path) -> None:
+    modules = loaded("threads", str(handmade(tmp_path / "trip.db", [Row(uuid(1))])))
+    assert not modules & {"tt_debug.session.thread_view", "tt_debug.layout", "tt_debug.graph"}
+
+
 @pytest.mark.parametrize("words", [("threads",), ("log", "t", "--limit", "5"), ("log", "t", "--graph")])
 def test_looking_at_headers_imports_nothing_of_states_questions_writes_and_runs(
     tmp_path: Path, words: tuple[str, ...]

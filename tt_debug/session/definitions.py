@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from stores.model import Ref
 from stores.protocol import RunStore
-from tt_debug.session.thread_view import ThreadView
 
 if TYPE_CHECKING:
     from stores.runs import Definition
+    from tt_debug.session.thread_view import ThreadView
 
 ADOPTED = "workflow_hash"  # the key in a checkpoint's meta that binds it, and what descends from it, to a definition
 

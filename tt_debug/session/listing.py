@@ -13,10 +13,10 @@ from stores.protocol import Store, TellsAddresses, TellsCopies
 from stores.refs import of_subgraphs
 from tt_debug.session import owners
 from tt_debug.session.headers import TOGETHER, Read, Strand
-from tt_debug.session.thread_view import ThreadView
 
 if TYPE_CHECKING:
     from tt_debug.session.journal import Journal
+    from tt_debug.session.thread_view import ThreadView
 
 PAGE = 500
 LARGEST_PAGE = 16_000
@@ -173,6 +173,8 @@ def open_view(
     """The thread with its family, or ``alone``; what was read of it when ``on_page`` stops the reading.
 
     Raises NotFound."""
+    from tt_debug.session.thread_view import ThreadView  # with the layout, 5 ms, and a list of threads draws none
+
     family: list[Sequence[Header] | Strand] = []
     copies, ours = store.info.kind.startswith("langgraph"), owners.standings(store)
 

@@ -20,7 +20,6 @@ from tt_debug.session.cache import CheckpointCache
 from tt_debug.session.doors import Doors
 from tt_debug.session.journal import Journal
 from tt_debug.session.listing import OnPage, ThreadQuery
-from tt_debug.session.thread_view import ThreadView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from stores.runs import Approval, Run, StepRecord
     from tt_debug.redaction import Redaction
     from tt_debug.session.plans import GraphTarget, OnEvent, RunPlan, RunRequest, RunResult
+    from tt_debug.session.thread_view import ThreadView
 
 
 class Session(Doors):
