@@ -91,6 +91,15 @@ class TellsAddresses(Protocol):
 
 
 @runtime_checkable
+class TellsVersion(Protocol):
+    """A store that can be looked at all the time for what somebody else has written to it."""
+
+    def version(self) -> object:
+        """Another one as soon as a question would see what somebody else has committed. Costs next to nothing."""
+        ...
+
+
+@runtime_checkable
 class TellsUntold(Protocol):
     """A store whose rows may leave open what runs next: only the graph itself knows it then."""
 

@@ -137,6 +137,10 @@ class TableStore(LookingOnly):
             raise NotFound(f"no thread {thread!r} in {self._path}", hint="List the threads with `tt-debug threads`.")
         return row[0]
 
+    def version(self) -> object:
+        """As `stores.protocol.TellsVersion`."""
+        return self._reader.version()
+
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         self._reader.close()

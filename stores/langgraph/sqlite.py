@@ -61,6 +61,10 @@ class LangGraphStore(LangGraphBase):
         notices = (str(self._reader.salvaged), *self._info.notices)
         return replace(self._info, capabilities=capabilities, notices=notices)
 
+    def version(self) -> object:
+        """As `stores.protocol.TellsVersion`."""
+        return self._reader.version()
+
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         self._reader.close()

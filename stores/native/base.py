@@ -115,6 +115,10 @@ class NativeFile(NativeBase):
         if self._closed:
             raise Unreachable(f"{self._path} was closed", hint="Open the store again.")
 
+    def version(self) -> object:
+        """As `stores.protocol.TellsVersion`."""
+        return self._reader.version()
+
     def close(self) -> None:
         """Idempotent; every later call raises Unreachable."""
         # The reader first: the write connection is then the last one, and tidies the log away.

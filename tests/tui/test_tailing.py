@@ -34,7 +34,7 @@ def new(number: int, parent: int | None, thread: str = "t", status: str = Status
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(thread_tailing, "LOOK", 0.01)
+    monkeypatch.setattr(thread_tailing, "LATER", 0.01)
     return native_file(tmp_path / "t.db", [new(0, None), new(1, 0), new(2, 1)])
 
 

@@ -1,7 +1,7 @@
 """A thread that another process is writing, followed without disturbing it: what is new since the last look.
 
-Owns when a look is worth its cost: for a file when its bytes or those of its log have changed, which costs two `stat`s;
-another store is asked for the thread's newest row.
+Owns when a look is worth its cost: a file is asked whether somebody committed once its bytes or those of its log have
+changed, which costs two `stat`s; another store is asked for the thread's newest row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 from stores.errors import NotFound
 from stores.model import Header, Ref, Status
-from stores.protocol import Store, TellsAddresses
+from stores.protocol import Store, TellsAddresses, TellsVersion
 from stores.registry import open_store
 from tt_debug.session import owners
 from tt_debug.session.thread_view import ThreadView
@@ -22,7 +22,7 @@ from tt_debug.text import safe_text
 
 _PAGE = 100
 _UNSURE: Final = 1_000_000_000
-"""Nanoseconds after a write in which the file's bytes do not tell whether readers see it: they stand in a log before
+"""Nanoseconds after a write in which the file's bytes do not tell whether there was another: they stand in a log before
 their commit does (an fsync lies between), and two writes within a tick of the kernel's clock have one time."""
 
 
@@ -34,23 +34,19 @@ class Pulse:
         self._thread = thread
         path = store.info.path
         self._files = () if path is None else (path, f"{path}-wal")
+        self._bytes: tuple[_Bytes, ...] = ()
         self._last: object = None
-        self.pause = 0.1 if self._files else 1.0
+        self.pause = 0.025 if self._files else 1.0
         """Seconds between two looks that cost next to nothing: two `stat`s, or one question a second."""
 
     def changed(self) -> bool:
         """The first look says yes."""
-        sign = self._of_file() if self._files else self._of_newest()
-        if sign is not None and sign == self._last:
-            return False
-        self._last = sign
-        return True
-
-    def _of_file(self) -> object:
         found = tuple(_stat(path) for path in self._files)
-        now = time.time_ns()
-        fresh = any(each is not None and abs(now - each[2]) < _UNSURE for each in found)
-        return None if fresh else found
+        if found and found == self._bytes and not _fresh(found):
+            return False
+        now = self._store.version() if isinstance(self._store, TellsVersion) else self._of_newest()
+        before, self._bytes, self._last = self._last, found, now
+        return now != before
 
     def _of_newest(self) -> object:
         # A mapped table may have a new row in the middle: there a page stands for the thread.
@@ -135,7 +131,15 @@ class Tail:
         return owners.header_now(self._store, header)
 
 
-def _stat(path: str) -> tuple[int, int, int] | None:
+_Bytes = tuple[int, int, int] | None
+
+
+def _fresh(files: Collection[_Bytes]) -> bool:
+    now = time.time_ns()
+    return any(each is not None and abs(now - each[2]) < _UNSURE for each in files)
+
+
+def _stat(path: str) -> _Bytes:
     try:
         found = os.stat(path)
     except FileNotFoundError:

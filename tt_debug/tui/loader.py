@@ -143,6 +143,30 @@ class Loader:
             self._running += 1
         threading.Thread(target=self._finish, args=(job,), name=f"tt-run-{job.number}", daemon=True).start()
 
+    def watch(
+        self, owner: MessagePump, kind: str, look: Callable[[], bool], answer: Callable[[], Message], pause: float
+    ) -> Callable[[], None]:
+        """Call ``look`` every ``pause`` seconds, on a thread of its own, until it says yes; then post ``answer()``, or
+        `Failed`. While the store is locked nothing is seen. What is given back ends it. Who waits so is not busy."""
+        over = threading.Event()
+
+        def looking() -> None:
+            message: Message | None = None
+            while message is None:
+                try:
+                    message = answer() if look() else None
+                except Busy:
+                    pass
+                except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
+                    message = _told(kind, error)
+                if message is None and (over.wait(pause) or self._closed):
+                    return
+            if not over.is_set():
+                self.post(self._app if isinstance(message, Bug) else owner, message)
+
+        threading.Thread(target=looking, name=f"tt-watch-{next(self._numbers)}", daemon=True).start()
+        return over.set
+
     def give_way(self) -> None:
         """From a call that takes long, between two parts of it: let the others go first, but not for ever.
 
@@ -211,11 +235,9 @@ class Loader:
         try:
             return job.work()
         except Busy as error:
-            return None if self._try_later(job) else Failed(job.kind, error, error.hint)
-        except (StoreError, DebuggerError) as error:
-            return Failed(job.kind, error, error.hint)
+            return None if self._try_later(job) else _told(job.kind, error)
         except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
-            return Bug(error)
+            return _told(job.kind, error)
 
     def _ended(self, job: _Job) -> None:
         """Under the lock."""
@@ -241,3 +263,9 @@ class Loader:
             if job in self._waiting:
                 self._waiting.remove(job)
                 self._push(job)
+
+
+def _told(kind: str, error: BaseException) -> Message:
+    if isinstance(error, StoreError | DebuggerError):
+        return Failed(kind, error, error.hint)
+    return Bug(error)

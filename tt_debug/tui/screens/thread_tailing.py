@@ -6,6 +6,7 @@ Owns when to look again, and what is said; whether it is worth reading is the se
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -17,8 +18,8 @@ from tt_debug.session.tailing import Pulse, Standing, came_to_rest, news
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.screens.thread_watching import ThreadWatching
 
-LOOK: Final = 0.5
-"""Seconds between two looks at least."""
+LATER: Final = 0.1
+"""Seconds until a thread is read that cannot be just now."""
 SHARE: Final = 4
 """A long thread takes its time to be read: for so many times as long it is left alone."""
 RETRY: Final = 5.0
@@ -27,12 +28,11 @@ _LOOKING: Final = "tail"
 
 
 class Looked(Message):
-    """Whether the thread may be another; ``pulse`` is the following it belongs to."""
+    """The thread may be another; ``pulse`` is the following it belongs to."""
 
-    def __init__(self, pulse: Pulse, changed: bool) -> None:
+    def __init__(self, pulse: Pulse) -> None:
         super().__init__()
         self.pulse = pulse
-        self.changed = changed
 
 
 class ThreadTailing(ThreadWatching):
@@ -42,7 +42,7 @@ class ThreadTailing(ThreadWatching):
     """The thread that is followed."""
     _pulse: Pulse | None = None
     _stood: Standing | None = None
-    _due = False
+    _look_away: Callable[[], None] | None = None
     _asked_at = 0.0
     _came = 0
 
@@ -65,24 +65,35 @@ class ThreadTailing(ThreadWatching):
 
     def _let_go(self) -> None:
         self.tailed, self._pulse = "", None
+        self._stop_looking()
         self.show_counts()
 
+    def on_unmount(self) -> None:
+        """Nobody follows any more."""
+        self._stop_looking()
+
     def _feel(self) -> None:
+        self._stop_looking()
         pulse = self._pulse
         if pulse is not None:
-            self.tt.loader.call(self, _LOOKING, pulse.changed, partial(Looked, pulse))
+            looked = partial(Looked, pulse)
+            self._look_away = self.tt.loader.watch(self, _LOOKING, pulse.changed, looked, pulse.pause)
+
+    def _stop_looking(self) -> None:
+        if self._look_away is not None:
+            self._look_away()
+            self._look_away = None
 
     @on(Looked)
     def _looked(self, event: Looked) -> None:
         if event.pulse is not self._pulse:
             return
-        self._due = self._due or event.changed
-        if self._due and self.reading is None and not self.running:
-            self._due, self._asked_at = False, time.monotonic()
+        if self.reading is None and not self.running:
+            self._asked_at = time.monotonic()
             on_it = self.trunk is not None and self.trunk.thread == self.tailed
             self.read(to_head=self.following and on_it)
         else:
-            self.set_timer(max(LOOK, event.pulse.pause), self._feel)
+            self.set_timer(LATER, partial(self._looked, event))
 
     def thread_was_read(self) -> None:
         """Say what is new, and look again: the later, the longer it took to read."""
@@ -93,7 +104,7 @@ class ThreadTailing(ThreadWatching):
         self._tell_news(how_it_stands=told != self.tailed)
         if self._asked_at:
             took, self._asked_at = time.monotonic() - self._asked_at, 0.0
-            self.set_timer(max(LOOK, self._pulse.pause, SHARE * took), self._feel)
+            self.set_timer(SHARE * took, self._feel)
 
     def _tell_news(self, *, how_it_stands: bool) -> None:
         """On another line than the one that is followed the new rows are seen, no more."""
