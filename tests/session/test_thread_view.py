@@ -42,6 +42,7 @@ def test_the_trunk_is_the_line_of_what_is_asked_for() -> None:
         ("checkpoint", "a"), ("checkpoint", "b"), ("checkpoint", "x"), ("checkpoint", "y"),
     ]  # fmt: skip
     assert [ref.id for ref in view.line(fork[-1].ref)] == list("abxy")
+    assert ["".join(ref.id for ref in view.line(newest=count)) for count in (0, 2, 9)] == ["", "cd", "abcd"]
     assert [row.title for row in rows if row.kind == "fold"] == ["main"]
 
 

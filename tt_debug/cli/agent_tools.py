@@ -52,9 +52,10 @@ class AgentTools:
 
     def log(self, thread: str, limit: int = MOST) -> Answer:
         """List a thread's checkpoints, one per step, newest first: step, node, status. `thread` may be any REF."""
-        ref = self._session.resolve(thread)
-        view = self._session.open_thread(ref.thread)
-        return _portion((log_record(view.headers[ref]) for ref in reversed(view.line(ref))), limit)
+        end = self._session.resolve(thread)
+        view = self._session.open_thread(end.thread)
+        newest = view.line(end, newest=max(0, limit) + 1)
+        return _portion((log_record(view.headers[ref]) for ref in reversed(newest)), limit)
 
     def show(self, ref: str, path: str = "") -> Answer:
         """One checkpoint: its state, tasks and log. REF is THREAD@SELECTOR: a step number, head, ~2 (two before the

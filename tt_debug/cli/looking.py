@@ -147,7 +147,7 @@ def _chosen(view: ThreadView, ref: Ref, options: LogOptions) -> Sequence[Ref]:
     if options.ns is not None:
         refs = listing.in_namespace(view, options.ns, all_threads=options.all)
     else:
-        refs = listing.everything(view) if options.all else view.line(ref)
+        refs = listing.everything(view) if options.all else view.line(ref, newest=options.limit)
     return refs if options.limit is None else refs[max(0, len(refs) - options.limit) :]
 
 

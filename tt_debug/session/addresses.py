@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import NotFound
 from stores.model import Ref, Status
+from stores.protocol import TellsAddresses
 from tt_debug.errors import RefNotFound
 from tt_debug.shell import argument
 
@@ -64,6 +65,8 @@ def split(store: Store, text: str) -> tuple[str, str]:
 def thread_exists(store: Store, thread: str) -> bool:
     """Whether the store has any checkpoint of it; a table may well have one whose name is the empty text."""
     try:
+        if isinstance(store, TellsAddresses):  # a page of headers is in order, and so a whole thread would have to be
+            return bool(store.addresses(thread).refs)
         return bool(store.headers(thread, limit=1).items)
     except NotFound:
         return False

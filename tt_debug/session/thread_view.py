@@ -114,12 +114,12 @@ class ThreadView:
             return ref
         return next((each for each in self.refs if (each.ns, each.id) == (ref.ns, ref.id)), None)
 
-    def line(self, ref: Ref | None = None, known: Container[Ref] = ()) -> tuple[Ref, ...]:
+    def line(self, ref: Ref | None = None, known: Container[Ref] = (), newest: int | None = None) -> tuple[Ref, ...]:
         """From the root, or from the nearest one ``known``, to ``ref`` (default: the head), across threads and into
-        subgraphs, oldest first."""
+        subgraphs, oldest first; of these the ``newest`` only."""
         at = self._family.place(ref or self.head)
         found: list[Ref] = []
-        while at is not None and at >= 0:
+        while at is not None and at >= 0 and len(found) != newest:
             found.append(self.refs[at])
             at = -1 if found[-1] in known else self._parents[at]
         return tuple(reversed(found))
