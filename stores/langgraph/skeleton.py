@@ -158,7 +158,8 @@ class Skeleton:
     @property
     def circling(self) -> frozenset[Key]:
         """Those whose ancestors lead back to them; they come last in the order."""
-        return self._ordered[1]
+        # Where every parent has a smaller id there is none, and nothing has to be put in order to see it.
+        return frozenset() if self._sorts else self._ordered[1]
 
     @cached_property
     def children(self) -> Mapping[Key, Sequence[Key]]:
