@@ -6,11 +6,9 @@ import json
 import os
 import pty
 import re
-import select
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -103,6 +101,26 @@ def test_other_shells_are_told_what_it_is(
 ) -> None:
     assert proposed(monkeypatch, capsys, "tt-debug show trip.db trip@0", "zsh") == ["plain", "trip@0", "plan"]
     assert proposed(monkeypatch, capsys, "tt-debug show trip.db trip@0", "fish") == ["plain,trip@0\tplan"]
+
+
+def test_zsh_takes_no_backslash_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    native_file(tmp_path / "odd.db", [NewCheckpoint(Ref("a\\b:c", "", "c0ffee01"), None, {}, "input")])
+    assert proposed(monkeypatch, capsys, "tt-debug log odd.db a", "zsh")[:2] == ["plain", r"a\\b\:c"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_a_real_fish_proposes_names_with_commas(tmp_path: Path) -> None:
+    native_file(tmp_path / "odd.db", [NewCheckpoint(Ref("a, b", "", "c0ffee01"), None, {}, "input")])
+    (tmp_path / "tt-debug").write_text(f'#!/bin/sh\nexec {sys.executable} -m tt_debug "$@"\n')
+    (tmp_path / "tt-debug").chmod(0o755)
+    script = "_TT_DEBUG_COMPLETE=fish_source tt-debug | source; complete -C 'tt-debug log odd.db a'"
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "a, b\tdone" in done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -222,10 +240,7 @@ class Bash:
         return text
 
     def _until(self, mark: str) -> str:
-        read, deadline = b"", time.monotonic() + 60
+        read = b""
         while mark not in read.decode(errors="replace"):
-            assert select.select([self._terminal], [], [], deadline - time.monotonic())[0], read.decode(
-                errors="replace"
-            )
             read += os.read(self._terminal, 65536)
         return read.decode()

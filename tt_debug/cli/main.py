@@ -67,10 +67,11 @@ def _ended(error: BaseException, store: str = "STORE") -> int:
 
 def _answer(words: list[str], front: Front | None) -> int:
     if "_TT_DEBUG_COMPLETE" in os.environ:  # the shell asks, with an empty command line
-        from tt_debug.cli import bash
+        from tt_debug.cli import bash, other_shells
         from tt_debug.cli.group import group
 
         bash.prepare()
+        other_shells.prepare()
         return _run(group, words, front)
     first = words[0] if words else ""
     if first in help.WORDS:
