@@ -40,16 +40,15 @@ class Page:
         self._number += 1
         await self._socket.send_json({"id": self._number, "method": method, "params": parameters})
         while True:
-            answer = await self._socket.receive_json(timeout=60)
+            answer = await self._socket.receive_json()
             if answer.get("id") == self._number:
                 return answer["result"]
 
     async def until(self, condition: str) -> None:
         """Wait until an expression of JavaScript is true."""
-        async with asyncio.timeout(60):
-            # What throws, because the page is not there yet, has no value.
-            while not (await self.call("Runtime.evaluate", expression=f"!!({condition})"))["result"].get("value"):
-                await asyncio.sleep(0.05)
+        # What throws, because the page is not there yet, has no value.
+        while not (await self.call("Runtime.evaluate", expression=f"!!({condition})"))["result"].get("value"):
+            await asyncio.sleep(0.05)
 
     async def picture(self) -> bytes:
         """PNG."""
@@ -71,19 +70,30 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-@asynccontextmanager
-async def serving(path: Path, *words: str) -> AsyncIterator[tuple[str, int]]:
-    """The address that a server printed, and its process."""
-    command = [sys.executable, "-m", "tt_debug", "serve", str(path), "--port", str(free_port()), *words]
-    server = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+async def _address(server: asyncio.subprocess.Process) -> str | None:
+    """What it printed; None when somebody else was given its port before it."""
     assert server.stderr is not None
     said = ""
     while (address := re.search(r"http://\S+", said)) is None:
         line = await server.stderr.readline()
-        assert line, said
         said += line.decode()
+        if not line:
+            await server.wait()
+            assert "choose another --port" in said, said
+            return None
+    return address[0]
+
+
+@asynccontextmanager
+async def serving(path: Path, *words: str) -> AsyncIterator[tuple[str, int]]:
+    """The address that a server printed, and its process."""
+    command = [sys.executable, "-m", "tt_debug", "serve", str(path), *words, "--port"]
+    address = None
+    while address is None:
+        server = await asyncio.create_subprocess_exec(*command, str(free_port()), stderr=asyncio.subprocess.PIPE)
+        address = await _address(server)
     try:
-        yield address[0], server.pid
+        yield address, server.pid
     finally:
         if server.returncode is None:
             server.send_signal(signal.SIGTERM)

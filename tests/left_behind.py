@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,6 +24,16 @@ def marked(test: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv(_MARK, _mark(test))
         yield
+
+
+@contextmanager
+def running(argv: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that is gone after the block, and where the block fails too: `subprocess.Popen` would wait for it."""
+    with subprocess.Popen(argv, text=True, **how) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
 
 
 def end(test: str = "") -> None:

@@ -12,6 +12,7 @@ import pytest
 from stores.runs import Approval
 from tests.cli.conftest import Run
 from tests.cli.fakes import Asked
+from tests.left_behind import running
 from tt_debug.cli.output import Output, json_text
 from tt_debug.cli.tables import Column, table
 
@@ -83,13 +84,13 @@ sys.exit(main.main(["export", "trip.db", "trip"], Asked(Endless()).front()))
 
 def test_a_reader_that_goes_away_ends_it_quietly() -> None:
     argv = [sys.executable, "-c", PRINTS_FOREVER]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with running(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         first = child.stdout.readline()
         child.stdout.close()
         complaint = child.stderr.read()
-        code = child.wait(timeout=60)
+        code = child.wait()
     assert (first[:1], complaint, code) == ("{", "", 0)
 
 

@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import pytest
@@ -54,11 +53,8 @@ def on_terminal(path: Path, steps: list[tuple[str, bytes]]) -> tuple[int, str]:
     seen = b""
     try:
         for text, key in steps:
-            until = time.monotonic() + 60
             while text.encode() not in seen:
-                assert time.monotonic() < until, seen[-2000:]
-                if select.select([ours], [], [], 1)[0]:
-                    seen += os.read(ours, 65536)
+                seen += os.read(ours, 65536)
             os.write(ours, key)
         while child.poll() is None:
             if select.select([ours], [], [], 0.05)[0]:
@@ -67,7 +63,7 @@ def on_terminal(path: Path, steps: list[tuple[str, bytes]]) -> tuple[int, str]:
                 except OSError:
                     break  # the other end is closed
         assert child.stdout is not None
-        return child.wait(60), child.stdout.read().decode()
+        return child.wait(), child.stdout.read().decode()
     finally:
         if child.poll() is None:
             child.kill()

@@ -203,7 +203,7 @@ def held(shell: Shell, tmp_path: Path) -> Iterator[Mapping[str, Any]]:
 def test_ctrl_c_stops_after_the_step_and_exits_130(shell: Shell, held: Mapping[str, Any]) -> None:
     held["child"].send_signal(signal.SIGINT)
     held["gate"].close()
-    out, _ = held["child"].communicate(timeout=60)
+    out, _ = held["child"].communicate()
     assert held["child"].returncode == 130
     assert json.loads(out.splitlines()[-1])["status"] == "paused"
     assert shell.events("resume", held["store"], "a", "--yes")[-1]["status"] == "done"
@@ -231,7 +231,7 @@ def test_what_ends_us_lets_the_run_end_its_step(shell: Shell, tmp_path: Path, se
         pass
     child.send_signal(sent)
     child.send_signal(signal.SIGHUP)  # of a closed terminal both the kernel and the shell tell: it is no kill
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate()
     assert child.returncode == 130
     assert json.loads(out.splitlines()[-1])["status"] == "paused"
     assert shell.data("runs", store)[0]["status"] == "paused"
@@ -244,7 +244,7 @@ def test_a_worker_that_is_ended_stops_in_order(shell: Shell, tmp_path: Path) -> 
     assert worker.stderr is not None
     assert "waits" in worker.stderr.readline()
     worker.send_signal(signal.SIGTERM)
-    worker.communicate(timeout=60)
+    worker.communicate()
     assert worker.returncode == 130
 
 
@@ -254,7 +254,7 @@ def test_another_process_asks_it_to_pause(shell: Shell, held: Mapping[str, Any])
     shell("resume", held["store"], "a", "--yes", code=4)
     shell("pause", held["store"], "a")
     held["gate"].close()
-    out, _ = held["child"].communicate(timeout=60)
+    out, _ = held["child"].communicate()
     assert held["child"].returncode == 5
     assert json.loads(out.splitlines()[-1])["status"] == "paused"
 
@@ -290,7 +290,7 @@ class Terminal:
 
     def end(self) -> tuple[int, str]:
         """Exit code and stdout."""
-        out, _ = self.child.communicate(timeout=60)
+        out, _ = self.child.communicate()
         os.close(self._ours)
         return self.child.returncode, out
 

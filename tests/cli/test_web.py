@@ -53,15 +53,15 @@ def test_a_tab_shows_the_store_and_its_process_ends_with_the_server(tmp_path: Pa
             async with http.ws_connect(f"{root}ws?width=100&height=30") as tab:
                 shown = b""
                 while b"READ-ONLY" not in shown or b"s.db" not in shown:
-                    message = await tab.receive(timeout=60)
+                    message = await tab.receive()
                     assert message.type == aiohttp.WSMsgType.BINARY, message
                     shown += message.data
                 children = psutil.Process(pid).children(recursive=True)
                 assert any("--read-only" in child.cmdline() for child in children)
                 os.kill(pid, signal.SIGTERM)
                 while not tab.closed:
-                    await tab.receive(timeout=60)
-            _, alive = await asyncio.to_thread(psutil.wait_procs, children, 30)
+                    await tab.receive()
+            _, alive = await asyncio.to_thread(psutil.wait_procs, children)
             assert alive == []
 
     asyncio.run(visit())

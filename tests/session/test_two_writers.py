@@ -11,6 +11,7 @@ import pytest
 from stores.errors import Conflict
 from stores.model import Change
 from tests.engine.graph_threads import AGENTS
+from tests.left_behind import running
 from tt_debug.session.session import Session
 
 TURNS = 15
@@ -30,7 +31,7 @@ def test_both_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TT_DEBUG_HOME", str(tmp_path / "home"))
     path = tmp_path / "t.sqlite"
     command = [sys.executable, "-c", APPLICATION, str(path), str(TURNS)]
-    with subprocess.Popen(command, cwd=AGENTS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as app:
+    with running(command, cwd=AGENTS, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as app:
         assert app.stdout is not None
         app.stdout.readline()
         session = Session.open(str(path))
@@ -54,8 +55,7 @@ def test_both_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     continue
             written += 1
         assert app.stderr is not None
-        errors = app.stderr.read()
-    assert (app.returncode, errors) == (0, "")
+        assert (app.stderr.read(), app.wait()) == ("", 0)
     assert written > TURNS / 2
     assert {info.thread for info in session.threads()} >= {"app-0", "app-4", "fork-1"}
     session.close()

@@ -18,6 +18,7 @@ from stores.errors import Busy, Conflict, Unreachable
 from stores.locks import FileLock
 from stores.sqlite import foreign_lock, open_reading, open_writing
 from tests.builders import native_file, table_file
+from tests.left_behind import running
 from tests.stores.peers import INSERT, count, peer
 
 
@@ -119,7 +120,7 @@ def test_a_holder_that_dies_lets_go_though_a_forked_copy_of_it_lives(tmp_path: P
         "sys.stdin.read()\n"
     )
     argv = [sys.executable, "-c", holder, str(tmp_path / "lock")]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as copy:
+    with running(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as copy:
         assert copy.stdout is not None
         assert copy.stdout.readline() == "alive\n"
         assert copy.wait() == 0
