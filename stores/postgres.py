@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from stores.errors import Busy, NotWritten, StoreError, Unclear, Unreachable, Unsupported
 from stores.points import point
@@ -38,6 +38,7 @@ LOCK_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60
 WRITE_SECONDS: Final = 30
 CANCEL_SECONDS: Final = 5.0
+_CHUNK: Final = 10_000
 
 _LIMITS: Final = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SET LOCAL statement_timeout"
 _BEGIN_READING: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_LIMITS} = '{READ_SECONDS}s'"
@@ -303,6 +304,14 @@ class WriteConnection:
         elif db.info.transaction_status != driver().pq.TransactionStatus.IDLE:
             with contextlib.suppress(driver().Error):
                 db.execute("ROLLBACK")
+
+
+def many_rows(db: Database, question: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """The answer to a question that has a great many rows: those that came are taken in while the server sends more."""
+    if not driver().capabilities.has_stream_chunked():  # of libpq since 17
+        return db.execute(question.encode(), parameters).fetchall()
+    with db.cursor() as cursor:
+        return list(cursor.stream(question.encode(), parameters, size=_CHUNK))
 
 
 def place_id(address: Address) -> str:

@@ -30,7 +30,7 @@ from stores.langgraph.rows import (
 from stores.langgraph.skeleton import Key, Skeleton, joined
 from stores.langgraph.tables import Place, ThreadRow
 from stores.model import Ref
-from stores.postgres import Database
+from stores.postgres import Database, many_rows
 
 _EVERY: Final = 2**31 - 1
 _ALL: Final = "unnest(%s::text[], %s::text[], %s::text[])"
@@ -120,7 +120,7 @@ class PostgresTables:
 
     def skeleton(self, thread: str) -> Skeleton:
         """As `Tables.skeleton`."""
-        rows = self.rows(addresses(self.columns), thread)
+        rows = many_rows(self.db, addresses(self.columns), thread)
         return joined(*zip(*rows, strict=True)) if rows else joined((), (), ())
 
     def since(self, thread: str, last: Key) -> list[tuple[str, str]]:

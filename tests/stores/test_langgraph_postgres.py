@@ -12,7 +12,9 @@ import psycopg
 import pytest
 
 from stores.errors import Corrupt, NotFound, ReadOnly, Unsupported
+from stores.langgraph import postgres_tables
 from stores.langgraph.postgres import LangGraphPostgresStore
+from stores.langgraph.postgres_columns import Columns
 from stores.langgraph.postgres_tables import PostgresTables
 from stores.model import Capability, Change, Opaque, Ref, Status
 from stores.scanning import Scanned, Unscanned
@@ -240,6 +242,8 @@ def test_no_question_for_a_page_reads_a_large_table(database: str, monkeypatch: 
         ):
             db.execute(statement)
     store = opened(database)
+    with psycopg.connect(database) as db:
+        columns = Columns.of(db, "public")
     plans: list[str] = []
     ask = PostgresTables.rows
 
@@ -248,6 +252,7 @@ def test_no_question_for_a_page_reads_a_large_table(database: str, monkeypatch: 
         return ask(self, question, *parameters)
 
     monkeypatch.setattr(PostgresTables, "rows", explained)
+    monkeypatch.setattr(postgres_tables, "many_rows", lambda db, *asked: PostgresTables(db, columns).rows(*asked))
     page = store.threads(limit=20)
     store.threads(page.next, limit=20)
     newest = store.headers("bulk-7", limit=10)
