@@ -130,6 +130,7 @@ def test_a_power_cut_loses_no_step_that_was_told_of(
             history = whole.scene.rows("checkpoints")[: whole.acknowledged(at)]
             with forgetting(scene.folder), suppress(Conflict):  # a run that had ended is not run
                 scene.run_here()
+            scene.resolve()
             finish(scene, str(at))
             check(scene, whole.scene, history, kind, str(at))
         shutil.rmtree(scene.folder)
