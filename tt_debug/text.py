@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -36,6 +37,12 @@ SHORT: Final = 72
 def counted(number: int, word: str) -> str:
     """A number of things: "1 fork", "2,304 forks"."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def names_text(names: Iterable[str]) -> str:
+    """Names of nodes, safe to show, each once and with how often it is there: ``worker (5), join``."""
+    times = Counter(names)
+    return safe_text(", ".join(name if count == 1 else f"{name} ({count})" for name, count in times.items()))
 
 
 def one_line(value: Value, width: int = LONGEST) -> str:

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from textual.widgets import Input, TextArea
 
-from stores.model import MISSING
+from stores.model import MISSING, Value
 from stores.runs import Approval
 from tests.tui.conftest import app_over, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession
 from tt_debug.session.answers import Answer, choices, no, parse, problem, skeleton, yes
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.dialogs.answer import AnswerDialog
+from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.rows.values import question_line
 from tt_debug.tui.screens.approvals import ApprovalsScreen, os_user
 from tt_debug.tui.widgets.approvals_view import ApprovalsView
 
@@ -264,3 +266,17 @@ async def test_an_inbox_that_cannot_be_read_is_told_beside_the_others(session: F
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await opened(pilot, app)
         await wait_for(pilot, lambda: "torn.db: approvals: page 7" in " ".join(screen_text(app).split()))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ({"question": "Publish it?", "options": ["yes", "no"]}, '"Publish it?"'),
+        ({"options": [1, 2], "message": "Which?"}, '"Which?"'),
+        ({"confirm": 49}, "{confirm: 49}"),
+        ({"question": {"deep": "no text"}, "options": []}, "{question, options}"),
+        ("Your name?", '"Your name?"'),
+    ],
+)
+def test_a_request_is_told_by_its_words_where_it_has_any(prompt: Value, shown: str) -> None:
+    assert text_of(question_line(prompt)) == shown

@@ -10,6 +10,7 @@ import pytest
 from stores.model import Header, Ref, Status
 from tests.tui.thread_fakes import START, TripSession
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.text import names_text
 from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.graph import GraphFacts, graph_line
@@ -257,3 +258,9 @@ def test_durations_are_short(seconds: float, text: str) -> None:
 
 def test_a_clock_has_hours_only_when_it_needs_them() -> None:
     assert (clock_text(42.9), clock_text(3723)) == ("00:42", "1:02:03")
+
+
+def test_a_node_that_runs_several_times_at_once_is_named_once_with_their_number() -> None:
+    assert names_text(("worker", "worker", "join", "worker")) == "worker (3), join"
+    assert names_text(()) == ""
+    assert "\x1b" not in names_text(("\x1b[2J", "\x1b[2J"))

@@ -16,7 +16,7 @@ from tt_debug.finding import Hit
 from tt_debug.redaction import Redaction
 from tt_debug.searching import Found
 from tt_debug.session.turns import HumanTurn
-from tt_debug.text import counted, safe_text
+from tt_debug.text import counted, names_text, safe_text
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.rows.diff import change_line
 from tt_debug.tui.rows.pieces import Line, Piece, pad
@@ -35,7 +35,7 @@ def answer_line(
 ) -> Line:
     """One answer. ``named``: the thread is said too, because there may be several. ``secret``: what was asked is."""
     thread = (Piece(f"{safe_text(answer.ref.thread)}  ", "muted"),) if named else ()
-    who = safe_text(", ".join(answer.nodes) or (answer.source if isinstance(answer, Stop) else ""))
+    who = names_text(answer.nodes) or (safe_text(answer.source) if isinstance(answer, Stop) else "")
     sign = (Piece(f"{_SIGNS[answer.op]} ", _INKS[answer.op]),) if isinstance(answer, Stop) else ()
     lead = (_step(answer.step), *thread, *sign, *pad((Piece(who, "strong"),), WHO, glyphs.ellipsis), Piece("  "))
     if isinstance(answer, Stop):

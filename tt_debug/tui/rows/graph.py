@@ -13,7 +13,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from stores.model import Header, Ref, Status
-from tt_debug.text import counted, human_age, human_size, safe_text
+from tt_debug.text import counted, human_age, human_size, names_text, safe_text
 from tt_debug.timing import step_seconds
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.graph_columns import HEAD, SPARE, Columns
@@ -138,7 +138,7 @@ def _checkpoint(item: GraphItem, header: Header, columns: Columns, facts: GraphF
 def _problem(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """What is wrong with a row, in the place of its node, badge and changed keys."""
     width = columns.node + columns.badge + columns.value + columns.changed
-    name = safe_text(", ".join(header.nodes))
+    name = names_text(header.nodes)
     head = (Piece(_head_sign(facts) + "  ", "accent"),) if header.ref == facts.head else ()
     line = (Piece(f"{name}  " if name else ""), *head, Piece(safe_text(header.problem or ""), "warning"))
     return pad(cut(line, width, facts.glyphs.ellipsis), width)
@@ -161,7 +161,7 @@ def _measures(header: Header, columns: Columns, facts: GraphFacts) -> Line:
 def _node(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     """The nodes' names, cut to their column; the word at the head may take some of the next one."""
     width = columns.node
-    name = safe_text(", ".join(header.nodes)) or ("input" if header.source == "input" else safe_text(header.source))
+    name = names_text(header.nodes) or ("input" if header.source == "input" else safe_text(header.source))
     name = name if header.read else facts.glyphs.ellipsis
     ink = "strong" if header.source in BADGES else "plain"
     line: Line = (*_stop(header.nodes, facts), Piece(name, ink))
@@ -193,7 +193,7 @@ def _next(header: Header, columns: Columns, facts: GraphFacts) -> Line:
     if _is_live(header.ref, facts):
         return (Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(facts.live), "accent"))
     lead = Piece(step.rjust(columns.step) + " ", "muted")
-    pieces = [lead, *_stop(header.next, facts), Piece(safe_text(", ".join(header.next)), "strong")]
+    pieces = [lead, *_stop(header.next, facts), Piece(names_text(header.next), "strong")]
     word = {
         Status.WAITING: "waiting for an answer",
         Status.FAILED: "failed",

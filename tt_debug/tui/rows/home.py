@@ -14,7 +14,7 @@ from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import summary
 from tt_debug.tui.rows.pieces import Line, Piece, pad, wrap
 from tt_debug.tui.rows.spent import Used, used_words
-from tt_debug.tui.rows.values import value_line
+from tt_debug.tui.rows.values import question_line, value_line
 
 UNREAD = "not read yet"
 MESSAGES = 12
@@ -56,7 +56,7 @@ def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
         for interrupt in task.interrupts:
             yield (
                 Piece(f"{glyphs.waiting} {node} waits for an answer  ", "warning"),
-                *value_line(interrupt.value, glyphs),
+                *question_line(interrupt.value, glyphs),
             )
         if task.error:
             yield (Piece(f"{glyphs.failed} {node} failed  ", "error"), Piece(safe_text(task.error[:400]), "error"))

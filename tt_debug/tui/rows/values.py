@@ -25,6 +25,9 @@ PART: Final = 32
 NUMBERS: Final = 8
 """A list of at least this many numbers is a vector: counted, not listed."""
 
+_ASKS: Final = ("question", "prompt", "message", "ask", "title", "text")
+"""Keys under which a request says in words what is asked."""
+
 
 def is_container(value: Value) -> bool:
     """Whether a tree can open it: a dict, list or partly known value with something in it, in a class or not."""
@@ -73,6 +76,16 @@ def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
     if isinstance(value, (list, tuple)):
         return (Piece(_items(value), "muted"),)
     return (Piece(f"<{safe_text(type(value).__name__)}>", "secondary"),)
+
+
+def question_line(prompt: Value, glyphs: Glyphs = UNICODE) -> Line:
+    """What is asked on one line: of an object the words in it, where it has any."""
+    inner = plain(prompt)
+    if isinstance(inner, Mapping):
+        said = next((inner[key] for key in _ASKS if isinstance(inner.get(key), str) and inner[key]), None)
+        if said is not None:
+            return value_line(said, glyphs)
+    return value_line(inner, glyphs)
 
 
 def class_name(value: Tagged) -> str:

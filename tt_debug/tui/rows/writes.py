@@ -13,7 +13,7 @@ from typing import Final
 from stores.model import MISSING, Checkpoint, Header, Status, Task, Value
 from stores.runs import StepRecord
 from tt_debug.conversation import as_message, plain
-from tt_debug.text import human_duration, safe_text
+from tt_debug.text import human_duration, names_text, safe_text
 from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.message import flat
 from tt_debug.tui.rows.pieces import Line, Piece
@@ -54,7 +54,7 @@ def write_rows(
         for task in after:
             rows.extend(_task(task, glyphs))
         if not after and not failed:
-            rows.append(WriteRow((Piece(f"{glyphs.end} ", "muted"), Piece(safe_text(", ".join(here.header.next))))))
+            rows.append(WriteRow((Piece(f"{glyphs.end} ", "muted"), Piece(names_text(here.header.next)))))
     return rows
 
 

@@ -10,9 +10,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from stores.runs import Approval
-from tt_debug.conversation import plain
 from tt_debug.text import human_age
-from tt_debug.tui.rows.values import value_line
+from tt_debug.tui.rows.values import question_line
 from tt_debug.tui.widgets.row_view import RowView
 
 
@@ -71,7 +70,7 @@ class ApprovalsView(RowView):
         line.field(question.thread, name, self.ink("strong")).add("  ").field(question.node, node)
         age = human_age(question.since, self._now) if question.since is not None else ""
         line.field(age, 6, self.ink("muted"), right=True).add("  ")
-        for piece in value_line(plain(question.prompt), self.glyphs):
+        for piece in question_line(question.prompt, self.glyphs):
             line.add(piece.text, self.ink(piece.ink))
         return line.segments()
 
