@@ -118,6 +118,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
             "graph_memory",
             "graph_target",
             "events_pipe",
+            "lasting",
         ),
         *("graph_call", "graph_effects", "graph_lock", "graph_owner", "graph_verify", "calling"),
     ],

@@ -6,7 +6,6 @@ Owns what is read through a copy of it on the store (`graph_saver`), without a w
 from __future__ import annotations
 
 import contextlib
-import gc
 import re
 import sys
 import warnings
@@ -18,6 +17,7 @@ from .graph_guard import Guard
 from .graph_memory import Memories
 from .graph_saver import Store, package_of, reading, require_saver, rows, shown
 from .graph_target import Refused, import_failed
+from .lasting import lasting_imports
 
 _PARTS = ("bound", "steps", "nodes", "writers", "builder", "branches", "path", "_tools_by_name", "tools_by_name")
 _NOT_RESULTS = {"__error__", "__error_source_node__", "__interrupt__", "__resume__"}
@@ -30,7 +30,7 @@ def require_langgraph(store: Store) -> str:
     shown, warnings.showwarning = warnings.showwarning, lambda *_, **__: None
     try:
         # What a release warns of in its own imports is no news of this run; filters stay as the user has them.
-        with _uncollected():
+        with lasting_imports():
             import langgraph.pregel  # noqa: F401 - both must be importable
 
             require_saver(store)
@@ -42,23 +42,6 @@ def require_langgraph(store: Store) -> str:
     finally:
         warnings.showwarning = shown
     return metadata.version("langgraph")
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """What is imported here lives as long as the process, so that the collector need not look at it.
-
-    It would again and again, at the very end too: more than a third of what a short run costs. Nothing of the user's
-    is exempt.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if enabled:
-            gc.enable()
 
 
 def as_graph(value: Any) -> Any:

@@ -26,6 +26,7 @@ from tt_debug import errors as debugger_errors
 from tt_debug.engine.child import run_child
 from tt_debug.engine.events import Event
 from tt_debug.engine.events_pipe import open_events
+from tt_debug.engine.lasting import lasting_imports
 from tt_debug.engine.surroundings import Clock, Orders, StopFlag, Surroundings
 from tt_debug.errors import ChildFailed, DebuggerError
 
@@ -179,14 +180,15 @@ def _leave(linger: float) -> None:
 
 def run_here(job: WorkflowJob, stop: StopFlag, tell: Callable[[Event], None]) -> None:
     """Run the job in this very process, which is then the run's owner. Raises what refuses it."""
-    from stores.registry import open_store
-    from tt_debug.definition.load import load_body
-    from tt_debug.engine.gate import let_pass
-    from tt_debug.engine.nodes import look_beside
-    from tt_debug.engine.ownership import Heartbeat, claimed
-    from tt_debug.engine.patience import patiently
-    from tt_debug.engine.runner import Runner
-    from tt_debug.engine.until import parse_until
+    with lasting_imports():
+        from stores.registry import open_store
+        from tt_debug.definition.load import load_body
+        from tt_debug.engine.gate import let_pass
+        from tt_debug.engine.nodes import look_beside
+        from tt_debug.engine.ownership import Heartbeat, claimed
+        from tt_debug.engine.patience import patiently
+        from tt_debug.engine.runner import Runner
+        from tt_debug.engine.until import parse_until
 
     if job.replay is not None:
         _replay_here(job, tell)
