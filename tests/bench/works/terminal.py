@@ -36,8 +36,8 @@ class Terminal:
     def __init__(self, argv: Sequence[str]) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="tt-debug-bench-")
         self._seen = b""
-        self._pid, self._screen = pty.fork()
-        if self._pid == 0:
+        self.pid, self._screen = pty.fork()
+        if self.pid == 0:
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TT_DEBUG_HOME=self._home.name)
             # An installed program has its bytecode: what would keep it from being written is no part of a start.
             os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -73,8 +73,8 @@ class Terminal:
 
     def close(self) -> None:
         """End the program."""
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
         os.close(self._screen)
         self._home.cleanup()
 
@@ -98,15 +98,20 @@ def _tt_debug(path: str) -> list[str]:
     return [sys.executable, "-m", "tt_debug", path, "--read-only"]
 
 
-def keys_ours(path: str, page: bool) -> Callable[[], Amount]:
-    """The Thread screen of a file's only thread, all of it read."""
+def open_thread(path: str) -> Terminal:
+    """The Thread screen of a file's first thread, all of it read."""
     terminal = Terminal(_tt_debug(path))
-    terminal.wait_for(b"agent")
+    terminal.wait_for(FRAME_END)
     terminal.rest()
     terminal.write(b"\r")
     terminal.wait_for(b"head")
     terminal.rest(3.0)
-    return _pressing(terminal, page=page, upwards=True)
+    return terminal
+
+
+def keys_ours(path: str, page: bool) -> Callable[[], Amount]:
+    """The Thread screen of a file's only thread, all of it read."""
+    return _pressing(open_thread(path), page=page, upwards=True)
 
 
 def keys_peer(widget: str, count: int, page: bool) -> Callable[[], Amount]:
