@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from stores.model import Header, Ref, Status
+from stores.model import Header, Interrupt, Opaque, Ref, Status, Task, Value
 from tests.tui.thread_fakes import START, TripSession
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.text import names_text
@@ -18,6 +18,7 @@ from tt_debug.tui.rows.graph_columns import columns_for
 from tt_debug.tui.rows.graph_items import GraphItem, TimeItems, graph_items
 from tt_debug.tui.rows.pieces import cells, text_of
 from tt_debug.tui.rows.times import clock_text, delta_text
+from tt_debug.tui.screens.thread_details import note_of
 
 
 def chain(thread: str, *, count: int, base: Ref | None = None, source: str = "loop", at: int = 0) -> list[Header]:
@@ -264,3 +265,27 @@ def test_a_node_that_runs_several_times_at_once_is_named_once_with_their_number(
     assert names_text(("worker", "worker", "join", "worker")) == "worker (3), join"
     assert names_text(()) == ""
     assert "\x1b" not in names_text(("\x1b[2J", "\x1b[2J"))
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_many_next_nodes_leave_room_for_why_they_have_not_run(width: int) -> None:
+    (header,) = chain("main", count=1)
+    ref, nodes = header.ref, tuple(f"node_{number}" for number in range(30))
+    view = ThreadView("main", ref, [[replace(header, next=nodes, status=Status.WAITING)]], copies=False)
+    items = graph_items(view.rows(frozenset(), ref))
+    columns = columns_for(width, items, view.headers)
+    said: tuple[tuple[dict[Ref, str], str], ...] = (({}, "waiting for an"), ({ref: "waiting: Approve it?"}, "waiting"))
+    for notes, shown in said:
+        line = graph_line(items[-1], columns, GraphFacts(view.headers, ref, notes=notes))
+        assert "node_0" in text_of(line)
+        assert shown in text_of(line)
+        assert cells(line) <= width
+
+
+def test_the_words_of_a_request_are_found_and_nothing_is_a_python_repr() -> None:
+    def asks(value: Value) -> str:
+        return note_of((Task("1", "ask", "", Status.WAITING, interrupts=(Interrupt("i", value),)),), ())
+
+    assert asks({"question": "Approve?", "options": []}) == "waiting: Approve?"
+    assert asks({"amount": 1}) == "waiting: {amount: 1}"
+    assert asks(Opaque("msgpack+aes", b"abc")) == "waiting: <msgpack+aes 3>"

@@ -22,6 +22,8 @@ from tt_debug.tui.rows.pieces import Line, Piece, cells, cut, pad, spread
 from tt_debug.tui.rows.times import delta_text
 
 EDITS: Final = frozenset({"edit", "fork", "update"})
+NEXT: Final = 12
+"""Cells that the nodes of a step that has not run have at least."""
 BADGES: Final = {"input": "I", "update": "U", "edit": "U", "fork": "F"}
 
 
@@ -54,7 +56,7 @@ def graph_line(item: GraphItem, columns: Columns, facts: GraphFacts) -> Line:
     if item.kind == "checkpoint":
         return (*lanes, *_checkpoint(item, header, columns, facts))
     if item.kind == "next":
-        return (*lanes, *cut(_next(header, columns, facts), room, facts.glyphs.ellipsis))
+        return (*lanes, *_next(header, columns, room, facts))
     return (*lanes, *_branch(item, header, room, facts))
 
 
@@ -187,23 +189,24 @@ def _is_live(ref: Ref, facts: GraphFacts) -> bool:
     return bool(facts.live) and ref == facts.head
 
 
-def _next(header: Header, columns: Columns, facts: GraphFacts) -> Line:
-    """What stands after a tip: the nodes that would run, and why they have not."""
+def _next(header: Header, columns: Columns, room: int, facts: GraphFacts) -> Line:
+    """What stands after a tip: the nodes that would run, as far as there is room, and why they have not."""
+    ellipsis = facts.glyphs.ellipsis
     step = "" if header.step is None else str(header.step + 1)
-    if _is_live(header.ref, facts):
-        return (Piece(step.rjust(columns.step) + " ", "muted"), Piece(safe_text(facts.live), "accent"))
     lead = Piece(step.rjust(columns.step) + " ", "muted")
-    pieces = [lead, *_stop(header.next, facts), Piece(names_text(header.next), "strong")]
+    if _is_live(header.ref, facts):
+        return cut((lead, Piece(safe_text(facts.live), "accent")), room, ellipsis)
     word = {
         Status.WAITING: "waiting for an answer",
         Status.FAILED: "failed",
         Status.UNFINISHED: "not run yet",
         Status.PENDING: "about to run",
     }.get(header.status, header.status)
-    note = facts.notes.get(header.ref, "")
-    ink = status_ink(header.status)
-    pieces += [Piece("  "), Piece(word if not note else "", ink), Piece(safe_text(note), ink)]
-    return tuple(pieces)
+    why = Piece(safe_text(facts.notes.get(header.ref, "") or word), status_ink(header.status))
+    nodes = (lead, *_stop(header.next, facts), Piece(names_text(header.next), "strong"))
+    least = columns.step + 1 + NEXT
+    kept = cut(nodes, max(least, room - 2 - min(cells((why,)), len(word))), ellipsis)
+    return cut((*kept, Piece("  "), why), room, ellipsis)
 
 
 def _branch(item: GraphItem, header: Header, width: int, facts: GraphFacts) -> Line:

@@ -25,7 +25,7 @@ PART: Final = 32
 NUMBERS: Final = 8
 """A list of at least this many numbers is a vector: counted, not listed."""
 
-_ASKS: Final = ("question", "prompt", "message", "ask", "title", "text")
+_ASKS: Final = ("question", "prompt", "message", "title", "text", "action", "description")
 """Keys under which a request says in words what is asked."""
 
 
@@ -78,14 +78,17 @@ def value_line(value: Value, glyphs: Glyphs = UNICODE) -> Line:
     return (Piece(f"<{safe_text(type(value).__name__)}>", "secondary"),)
 
 
-def question_line(prompt: Value, glyphs: Glyphs = UNICODE) -> Line:
-    """What is asked on one line: of an object the words in it, where it has any."""
+def said_in(prompt: Value) -> str:
+    """The words of a request to a person, "" where it has none."""
     inner = plain(prompt)
     if isinstance(inner, Mapping):
-        said = next((inner[key] for key in _ASKS if isinstance(inner.get(key), str) and inner[key]), None)
-        if said is not None:
-            return value_line(said, glyphs)
-    return value_line(inner, glyphs)
+        return next((inner[key] for key in _ASKS if isinstance(inner.get(key), str) and inner[key]), "")
+    return inner if isinstance(inner, str) else ""
+
+
+def question_line(prompt: Value, glyphs: Glyphs = UNICODE) -> Line:
+    """What is asked on one line: of an object the words in it, where it has any."""
+    return value_line(said_in(prompt) or plain(prompt), glyphs)
 
 
 def class_name(value: Tagged) -> str:

@@ -23,9 +23,11 @@ from tt_debug.text import human_size
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.messages import told
 from tt_debug.tui.rows.diff import LIMIT, DiffRow, changed_keys, diff_rows
+from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.rows.sizes import HUGE, sizes_of
 from tt_debug.tui.rows.state import Closed, Node, NodeKey, state_nodes
 from tt_debug.tui.rows.transcript import Known, TranscriptRow, transcript_rows
+from tt_debug.tui.rows.values import said_in, value_line
 
 LARGE: Final = 262_144
 """Bytes of a state above which its changed keys are not looked up for a row that is only in view."""
@@ -248,7 +250,7 @@ def note_of(tasks: Sequence[Task], steps: Iterable[StepRecord]) -> str:
             return f"{Status.FAILED}: {_first_line(task.error)}"
     for task in tasks:
         for interrupt in task.interrupts:
-            return f"{Status.WAITING}: {_first_line(_question(interrupt.value))}"
+            return f"{Status.WAITING}: {_first_line(said_in(interrupt.value) or text_of(value_line(interrupt.value)))}"
     for step in steps:
         if step.error:
             return f"{Status.FAILED}: {_first_line(step.error)}"
@@ -258,14 +260,3 @@ def note_of(tasks: Sequence[Task], steps: Iterable[StepRecord]) -> str:
 def _first_line(text: str) -> str:
     lines = text.strip().splitlines()
     return lines[-1][:200] if lines else ""
-
-
-def _question(value: Value) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        for key in ("question", "prompt", "message", "title", "action", "description"):
-            if isinstance(value.get(key), str):
-                return str(value[key])
-        return ", ".join(str(key) for key in value)
-    return str(value)
