@@ -40,7 +40,7 @@ def made(name: str, make: Callable[[Path], None]) -> Path:
     """The file of that name, made whole or not at all."""
     path = folder() / f"{name}.v{SHAPE}"
     if not path.exists():
-        unfinished = path.with_suffix(".making")
+        unfinished = path.with_suffix(f".{os.getpid()}")  # two benches at once make one each
         unfinished.unlink(missing_ok=True)
         make(unfinished)
         unfinished.rename(path)
