@@ -16,6 +16,7 @@ import pytest
 from stores.model import NewCheckpoint, Ref, Status
 from stores.native.sqlite import NativeStore
 from tests.builders import native_file
+from tests.left_behind import running
 from tests.stores.handmade import Row, handmade, uuid
 from tt_debug.cli.main import main
 from tt_debug.session import tailing
@@ -41,20 +42,39 @@ def add(path: Path, *made: NewCheckpoint) -> None:
 
 
 def settle(tail: Tail, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the last write lie long enough back: it is looked at again until then."""
+    """Let the last write lie long enough back: until then it is asked for each time."""
     monkeypatch.setattr(tailing, "time", SimpleNamespace(time_ns=lambda: time.time_ns() + 2_000_000_000))
     while tail.changed():
         assert tail.fresh() == []
 
 
-def test_a_write_is_looked_at_until_it_is_surely_committed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of a commit stand in the log before readers see it; the time of a file is that of its bytes. A log
-    that starts over has the size it had, and kernels stamp times by a clock of 4 or 10 ms."""
+def test_bytes_that_are_not_committed_yet_are_no_change_and_their_commit_is_one(tmp_path: Path) -> None:
+    """The bytes of a transaction stand in the log before readers see it."""
+    path = handmade(tmp_path / "lg.sqlite", [Row(uuid(1))])
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA cache_size = 1")
+        insert = "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)"
+        db.execute(insert, Row(uuid(2)).stored())
+        with closing(Tail(str(path), "t")) as tail:
+            tail.last(1)
+            before = Path(f"{path}-wal").stat().st_size
+            db.execute("BEGIN")
+            db.executemany(insert, [Row(uuid(number)).stored() for number in range(3, 99)])
+            assert Path(f"{path}-wal").stat().st_size > before
+            assert not tail.changed()
+            db.execute("COMMIT")
+            assert [tail.changed() for _ in range(2)] == [True, False]
+
+
+def test_a_commit_that_left_the_bytes_as_old_and_as_many_is_seen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that starts over has the size it had, and kernels stamp times by a clock of 4 or 10 ms."""
     with closing(NativeStore(path, read_only=True)) as store:
-        pulse, at = Pulse(store, "t"), path.stat().st_mtime_ns
+        pulse, at = Pulse(store, "t"), time.time_ns()
+        monkeypatch.setattr(tailing, "_stat", lambda file: (1, 4096, at))
         monkeypatch.setattr(tailing, "time", SimpleNamespace(time_ns=lambda: at + 900_000_000))
-        assert [pulse.changed() for _ in range(3)] == [True, True, True]
-        monkeypatch.setattr(tailing, "time", SimpleNamespace(time_ns=lambda: at + 1_100_000_000))
+        assert [pulse.changed() for _ in range(3)] == [True, False, False]
+        add(path, new(2))
         assert [pulse.changed() for _ in range(3)] == [True, False, False]
 
 
@@ -129,23 +149,23 @@ def test_a_checkpoint_that_is_the_head_no_longer_does_not_tell_how_the_thread_st
 
 def test_it_follows_another_process(path: Path) -> None:
     words = [sys.executable, "-m", "tt_debug", "tail", str(path), "t", "--json", "--until", "done"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as following:
+    with running(words, stdout=subprocess.PIPE) as following:
         assert following.stdout is not None
         assert [json.loads(following.stdout.readline())["id"] for _ in range(2)] == ["0", "1"]
         add(path, new(2))
         assert json.loads(following.stdout.readline())["id"] == "2"
         add(path, new(3, Status.DONE))
         assert json.loads(following.stdout.readline())["id"] == "3"
-        assert following.wait(30) == 0
+        assert following.wait() == 0
 
 
 def test_a_thread_that_is_still_to_come_is_waited_for(path: Path) -> None:
     words = [sys.executable, "-m", "tt_debug", "tail", str(path), "later", "--json", "--until", "done"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+    with running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as following:
         assert following.stderr is not None
         assert "waiting for its first checkpoint" in following.stderr.readline()
         add(path, NewCheckpoint(Ref("later", "", "x"), None, {}, "input", status=Status.DONE))
-        out, _ = following.communicate(timeout=30)
+        out, _ = following.communicate()
         assert json.loads(out)["id"] == "x"
 
 
