@@ -118,14 +118,16 @@ def test_a_run_makes_its_store_only_after_a_yes(shell: Shell, demo: DemoFiles, t
 def flow(folder: Path, nodes: str) -> Path:
     """A workflow of python nodes and the module they are in."""
     (folder / "flow_nodes.py").write_text(
-        "import os, pathlib\n"
+        "import pathlib, signal\n"
         "def count(state, ctx):\n"
         "    print('counting', state['n'])\n"
         "    return {'n': state['n'] + 1}\n"
         "def fail(state, ctx):\n"
         "    raise ValueError('no \\x1b[31mway')\n"
         "def hold(state, ctx):\n"
-        "    pathlib.Path(state['began']).write_text('')\n"
+        "    usual = signal.getsignal(signal.SIGINT)\n"
+        "    heard = pathlib.Path(state['heard'])\n"
+        "    signal.signal(signal.SIGINT, lambda *given: (usual(*given), heard.write_text('')))\n"
         "    with open(state['gate']) as gate:\n"
         "        gate.read()\n"
         "    return {'held': True}\n"
@@ -187,21 +189,23 @@ def held(shell: Shell, tmp_path: Path) -> Iterator[Mapping[str, Any]]:
         '  - {id: one, type: python, run: "flow_nodes:hold", next: two}\n'
         '  - {id: two, type: python, run: "flow_nodes:count", next: null}\n'
     )
-    store, workflow, gate, began = tmp_path / "new.db", flow(tmp_path, nodes), tmp_path / "gate", tmp_path / "began"
+    store, workflow, gate, heard = tmp_path / "new.db", flow(tmp_path, nodes), tmp_path / "gate", tmp_path / "heard"
     os.mkfifo(gate)
-    first = json.dumps({"n": 1, "gate": str(gate), "began": str(began)})
+    first = json.dumps({"n": 1, "gate": str(gate), "heard": str(heard)})
     child = shell.start("run", store, "--workflow", workflow, "--thread", "a", "--input", first, "--yes", "--json")
     assert child.stdout is not None
     # Opening a pipe for writing waits for the reader: the node is inside then.
     while '"step_started"' not in child.stdout.readline():
         pass
     with gate.open("w") as opened:
-        yield {"store": store, "child": child, "gate": opened}
+        yield {"store": store, "child": child, "gate": opened, "heard": heard}
     child.communicate()
 
 
 def test_ctrl_c_stops_after_the_step_and_exits_130(shell: Shell, held: Mapping[str, Any]) -> None:
     held["child"].send_signal(signal.SIGINT)
+    while not held["heard"].exists():  # it comes to the node by way of the command line
+        pass
     held["gate"].close()
     out, _ = held["child"].communicate()
     assert held["child"].returncode == 130

@@ -139,7 +139,11 @@ def test_a_finished_thread_stays_as_it_is(store: Path) -> None:
 
 
 @EACH
-def test_an_interrupt_stops_after_the_step_that_runs(store: Path, graph: str, gate: Callable[[], None]) -> None:
+def test_an_interrupt_stops_after_the_step_that_runs(
+    store: Path, graph: str, gate: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATE_UNTIL_STOPPED", "1")
+
     def listen(event: Event) -> None:
         if event.kind == "step_started":
             signal.raise_signal(signal.SIGINT)
@@ -147,11 +151,15 @@ def test_an_interrupt_stops_after_the_step_that_runs(store: Path, graph: str, ga
 
     outcome = run(store, target(graph), listen)
     assert (outcome.end.status, outcome.nodes()) == ("paused", ["b"])
+    monkeypatch.delenv("GATE_AT")
     assert run(store, target(graph)).nodes() == ["c", "d"]
 
 
-def test_a_stop_asked_for_from_elsewhere(store: Path, gate: Callable[[], None]) -> None:
+def test_a_stop_asked_for_from_elsewhere(
+    store: Path, gate: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As the terminal interface does it, which listens on a thread that no signal reaches."""
+    monkeypatch.setenv("GATE_UNTIL_STOPPED", "1")
 
     def listen(event: Event) -> None:
         if event.kind == "step_started":

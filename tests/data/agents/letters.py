@@ -3,6 +3,7 @@
 import contextlib
 import operator
 import os
+import signal
 from typing import Annotated, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -14,11 +15,24 @@ class State(TypedDict):
     log: Annotated[list, operator.add]
 
 
+STOP_HEARD, STOP_TOLD = os.pipe() if "GATE_UNTIL_STOPPED" in os.environ else (None, None)
+if STOP_TOLD is not None:
+    usual = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda *given: (usual(*given), os.write(STOP_TOLD, b".")))
+
+
+def pass_gate():
+    """Wait until the test opens the other end of a named pipe; and until this process heard that it is to stop."""
+    open(os.environ["GATE"]).close()
+    if STOP_HEARD is not None:
+        os.read(STOP_HEARD, 1)
+
+
 def letter(name):
     def node(state: State):
         print(f"node {name}")
         if name == os.environ.get("GATE_AT"):
-            open(os.environ["GATE"]).close()  # a named pipe: waits until the test opens its other end
+            pass_gate()
         if name == os.environ.get("FAIL_AT"):
             raise ValueError(f"{name} is out of ink")
         return {"log": [name]}
