@@ -6,7 +6,8 @@ A thread may have a million; kept as objects they take more time and room than a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import overload
 
 from stores.model import Ref
@@ -47,6 +48,15 @@ class Refs(Sequence[Ref]):
             return None
         at = bisect_left(self.ids, ref.id)
         return at if at < len(self.ids) and self.ids[at] == ref.id else None
+
+
+def at_places(refs: Sequence[Ref], places: Iterable[int]) -> list[Ref]:
+    """Those at these places, in their order."""
+    if not isinstance(refs, Refs):
+        return [refs[at] for at in places]
+    parts = zip(repeat(refs.thread), repeat(refs.ns), map(refs.ids.__getitem__, places), strict=False)
+    # Past the named tuple's own constructor, which is written in Python and takes longer than all else here.
+    return list(map(tuple.__new__, repeat(Ref), parts))
 
 
 def of_subgraphs(refs: Sequence[Ref]) -> list[Ref]:

@@ -31,6 +31,7 @@ def test_a_native_fork_hangs_under_the_checkpoint_it_came_from() -> None:
     stub = view.rows()[2]
     assert (stub.kind, stub.title, stub.hidden, stub.branches) == ("fold", "fork", 2, 1)
     assert [row.ref.id for row in view.rows(frozenset([fork[0].ref]))] == ["a", "b", "x", "y", "c", "d"]
+    assert list(view.rows(None)) == list(view.rows(frozenset(view.refs)))
 
 
 def test_the_trunk_is_the_line_of_what_is_asked_for() -> None:

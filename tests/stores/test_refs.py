@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stores.model import Ref
-from stores.refs import Refs, of_subgraphs
+from stores.refs import Refs, at_places, of_subgraphs
 
 IDS = st.lists(st.text("abc", max_size=3), unique=True).map(sorted)
 SPACES = st.sampled_from(["", "sub:1"])
@@ -24,6 +24,9 @@ def test_they_read_as_a_list_of_them_would(
     assert refs[start:stop:step] == plain[start:stop:step]
     assert [refs[at] for at in range(-len(ids), len(ids))] == plain + plain
     assert of_subgraphs(refs) == of_subgraphs(plain)
+    picked = at_places(refs, places := range(len(ids))[start:stop:step])
+    assert picked == at_places(plain, places) == [plain[at] for at in places]
+    assert all(type(ref) is Ref for ref in picked)
 
 
 @given(IDS, st.builds(Ref, st.sampled_from(["t", "u"]), SPACES, st.text("abc", max_size=3)))

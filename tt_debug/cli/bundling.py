@@ -67,7 +67,7 @@ def _parts(session: Session, thread: str, hiding: Redaction, revealed: bool) -> 
     view = session.open_thread(thread)
     yield "README.txt", _ABOUT.format(unless=", except that --reveal was given" if revealed else "")
     yield "versions.txt", _lines(_versions(session))
-    rows = view.rows(unfolded=frozenset(view.headers))
+    rows = view.rows(unfolded=None)
     yield "log.txt", _lines(map(safe_text, tables.graph_lines(view, rows, range(len(rows)))))
     yield "graph.mmd", _lines(WRITERS["mermaid"](CheckpointGraph(view.headers.values())))
     yield "thread.jsonl", _lines(map(json_text, session.export(thread, hiding)))

@@ -153,7 +153,7 @@ def _chosen(view: ThreadView, ref: Ref, options: LogOptions) -> Sequence[Ref]:
 
 def _drawn(view: ThreadView, refs: Sequence[Ref], options: LogOptions) -> Iterator[str]:
     """The graph's rows of the chosen checkpoints; folded branches stand where their first checkpoint would."""
-    rows = view.rows(unfolded=view.refs if options.all else ())
+    rows = view.rows(unfolded=None if options.all else ())
     wanted: Sequence[int] = range(len(rows))
     if options.limit is not None or options.ns is not None:
         chosen = set(refs)

@@ -5,17 +5,21 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal, overload
+from operator import lt
+from typing import TYPE_CHECKING, Literal, overload
 
 from stores.model import Header, Ref
-from stores.refs import Refs
+from stores.refs import Refs, at_places
 from tt_debug.graph import enclosing
-from tt_debug.layout import Layout, Row, Rows, lay_out
 from tt_debug.session.family import Merged, drawn_under, merged
 from tt_debug.session.headers import Headers, Read, Seen, Strand
+
+if TYPE_CHECKING:
+    from tt_debug.layout import Layout, Row, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,6 @@ class ThreadView:
         self.refs = self._family.refs
         self._links, self._aside = drawn_under(self._family, self.headers)
         self._layouts: dict[int | None, Layout] = {}
-        self._parents = self._layout(head).parents  # the same links with every cycle cut
 
     def is_call(self, ref: Ref) -> bool:
         """Whether a checkpoint begins a call of a subgraph, drawn under what called it."""
@@ -118,11 +121,18 @@ class ThreadView:
         """From the root, or from the nearest one ``known``, to ``ref`` (default: the head), across threads and into
         subgraphs, oldest first; of these the ``newest`` only."""
         at = self._family.place(ref or self.head)
-        found: list[Ref] = []
+        refs, parents, found = self.refs, self._parents, array("i")
         while at is not None and at >= 0 and len(found) != newest:
-            found.append(self.refs[at])
-            at = -1 if found[-1] in known else self._parents[at]
-        return tuple(reversed(found))
+            found.append(at)
+            at = -1 if known and refs[at] in known else parents[at]
+        found.reverse()
+        return tuple(at_places(refs, found))
+
+    @cached_property
+    def _parents(self) -> Sequence[int]:
+        """The links with every cycle cut. Where each comes after its parent there is none, and no layout is needed."""
+        links = self._links
+        return links if all(map(lt, links, range(len(links)))) else self._layout(self.head).parents
 
     @cached_property
     def _children(self) -> Mapping[int, Sequence[int]]:
@@ -175,17 +185,21 @@ class ThreadView:
             if not ref.ns and not any(not self.refs[child].ns for child in self._children.get(at, ()))
         )
 
-    def rows(self, unfolded: Collection[Ref] = frozenset(), trunk: Ref | None = None) -> GraphRows:
+    def rows(self, unfolded: Collection[Ref] | None = frozenset(), trunk: Ref | None = None) -> GraphRows:
         """Top to bottom, oldest first, each made when it is looked at. ``trunk`` (default: the head) keeps lane 0;
-        another branch is one row unless its first checkpoint is in ``unfolded``."""
+        another branch is one row unless its first checkpoint is in ``unfolded``; with None none is folded."""
         layout = self._layout(trunk or self.head)
-        opened = {self._family.place(ref) for ref in unfolded}
-        shape = layout.rows([node for at in layout.openings if (node := layout.order[at]) not in opened])
-        return GraphRows(self, shape, (trunk or self.head).thread)
+        folded: Collection[int] = ()
+        if unfolded is not None:
+            opened = {self._family.place(ref) for ref in unfolded}
+            folded = [node for at in layout.openings if (node := layout.order[at]) not in opened]
+        return GraphRows(self, layout.rows(folded), (trunk or self.head).thread)
 
     def _layout(self, trunk: Ref) -> Layout:
         pinned = self._family.place(trunk)
         if pinned not in self._layouts:
+            from tt_debug.layout import lay_out  # a list draws none
+
             self._layouts = {pinned: lay_out(self._links, pinned, self._aside)}
         return self._layouts[pinned]
 
