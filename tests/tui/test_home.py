@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from stores.model import Value
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.preferences import Preferences
+from tt_debug.tui.rows import home
 from tt_debug.tui.rows.home import detail_lines
 from tt_debug.tui.rows.pieces import text_of
 from tt_debug.tui.screens.home import HomeScreen
@@ -266,3 +270,20 @@ async def test_the_command_of_this_screen_can_be_copied(session: FakeSession) ->
         await wait_for(pilot, lambda: len(names(app)) == 5)
         await pilot.press("Y")
         assert app.clipboard == "tt-debug threads /tmp/demo.db"
+
+
+async def test_the_preview_of_a_long_conversation_keeps_no_key_waiting(
+    session: FakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_on, conversation = set(), home.conversation
+
+    def noted(state: Mapping[str, Value]) -> object:
+        asked_on.add(threading.get_ident())
+        return conversation(state)
+
+    monkeypatch.setattr(home, "conversation", noted)
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+    assert asked_on
+    assert threading.get_ident() not in asked_on

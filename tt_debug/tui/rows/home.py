@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -32,12 +33,14 @@ def problem_lines(problem: str, width: int) -> list[Line]:
     return wrap((Piece(safe_text(problem), "error"),), width)
 
 
-def has_messages(checkpoint: Checkpoint) -> bool:
-    """Whether the preview shows messages, and not the state."""
-    return bool(conversation(checkpoint.state)[1])
+class Preview(NamedTuple):
+    """``lines`` of the newest ``messages``, or of the state where it has none."""
+
+    messages: bool
+    lines: list[Line]
 
 
-def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+def preview(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> Preview:
     """The newest messages, or the state's keys where there are none; last what waits or failed, wrapped."""
     _, turns = conversation(checkpoint.state)
     lines = [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
@@ -47,7 +50,7 @@ def preview_lines(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) 
             for key, value in checkpoint.state.items()
         ]
     matters = (wrap(matter, width)[:MATTER_LINES] for matter in _open_matters(checkpoint, glyphs))
-    return [*lines, *(line for matter in matters for line in matter)]
+    return Preview(bool(turns), [*lines, *(line for matter in matters for line in matter)])
 
 
 def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:

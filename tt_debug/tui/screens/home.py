@@ -27,8 +27,6 @@ from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.rows.home import (
     detail_lines,
     fork_lines,
-    has_messages,
-    preview_lines,
     problem_lines,
     summary_line,
 )
@@ -38,7 +36,7 @@ from tt_debug.tui.rows.thread_order import ORDERS, forks_of, ordered
 from tt_debug.tui.screens.asking_from import AskingFrom
 from tt_debug.tui.screens.base import NARROW
 from tt_debug.tui.screens.home_importing import ImportingThreads
-from tt_debug.tui.screens.home_reading import PreviewRead, read_preview
+from tt_debug.tui.screens.home_reading import PreviewRead, Wanted, read_preview
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.field import Field
 from tt_debug.tui.widgets.panel import Panel
@@ -259,7 +257,9 @@ class HomeScreen(ImportingThreads, AskingFrom):
             some = "its head is not known; Enter shows what there is"
             self._say_in_preview("this thread has no checkpoint" if row.info.checkpoints == 0 else some)
             return
-        load = partial(read_preview, listing.store.session, head, self.tt.redaction, self.tt.preferences.prices)
+        width = self.query_one("#messages", Panel).text_width
+        wanted = Wanted(head, width, self.tt.glyphs, self.tt.redaction, self.tt.preferences.prices)
+        load = partial(read_preview, listing.store.session, wanted)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
 
     @on(PreviewRead)
@@ -268,12 +268,12 @@ class HomeScreen(ImportingThreads, AskingFrom):
         if row is None or row.info is None or self._chosen() != (event.store, event.thread):
             return
         self._previewed = self._chosen()
-        self.query_one(ThreadsView).tell_used(event.checkpoint.header.ref, event.used)
+        self.query_one(ThreadsView).tell_used(event.ref, event.used)
         self._show_details(row, event.used)
         panel = self.query_one("#messages", Panel)
-        name = PREVIEW if has_messages(event.checkpoint) else "2 State"
+        name = PREVIEW if event.preview.messages else "2 State"
         panel.border_title = self._preview_title(row, name)
-        panel.show(preview_lines(event.checkpoint, panel.text_width, self.tt.glyphs), at_end=True)
+        panel.show(event.preview.lines, at_end=True)
 
     def _show_details(self, row: ThreadRow, used: Used | None = None) -> None:
         if row.info is not None:
