@@ -119,6 +119,7 @@ async def test_forks_and_edits_of_earlier_sessions_are_on_the_list_too_and_can_b
         await wait_for(pilot, lambda: "on record" in screen_text(app))
         lines = [line.strip("┃▌ ").split() for line in screen_text(app).splitlines()[2:6]]
         assert lines[0] == ["forked", "new"]
+        assert "⏎ copy" in screen_text(app)
         assert lines[1][-3:] == ["writes", "of", "ours"]
         assert [line[2:4] for line in lines[2:]] == [["fork", "mine"], ["edit", thread.split()[0]]]
         await pilot.press("j")

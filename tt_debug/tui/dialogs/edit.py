@@ -146,9 +146,7 @@ class EditDialog(Dialog[EditOutcome]):
         with Horizontal(id="fork-line"):
             yield Static("New thread  ", id="fork-label", markup=False)
             yield Field(placeholder="looking for a free name…", id="fork-name")
-        yield InPlace(
-            "with effects of its own: none on record is given, everything is called", id="fresh", compact=True
-        )
+        yield InPlace("effects of its own: none given from the record", id="fresh", compact=True)
         yield InPlace("in this thread instead of a fork", id="in-place", compact=True)
         yield Static("", id="in-place-note", markup=False)
         yield Static("", id="lost", markup=False)

@@ -43,6 +43,9 @@ class BaseScreen(StoreTrouble):
     PANES: ClassVar[tuple[str, ...]] = ()
     """Selectors of the panels that 1, 2, … go to."""
 
+    ENTER: ClassVar[str] = "open"
+    """What Enter does on a row, as the key bar says it."""
+
     GIVES_TIPS: ClassVar[bool] = False
     """Whether a tip stands above its keys."""
 
@@ -148,8 +151,8 @@ class BaseScreen(StoreTrouble):
         actions, plain = self.tt.actions, self.tt.glyphs.ascii
         disabled = [action.id for action in for_screen(self.WHERE, actions) if self.refusal(action) is not None]
         hints = key_hints(self.WHERE, disabled, self.raised, actions=actions, ascii_only=plain)
-        if self in self.app.screen_stack[:2]:
-            hints = tuple(replace(hint, label="quit") if hint.action == "back" else hint for hint in hints)
+        own = {"row.open": self.ENTER, **({"back": "quit"} if self in self.app.screen_stack[:2] else {})}
+        hints = tuple(replace(hint, label=own.get(hint.action, hint.label)) for hint in hints)
         self.query_one("#keys", KeyBar).show(hints, self._last_hint())
 
     def _last_hint(self) -> KeyHint:

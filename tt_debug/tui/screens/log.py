@@ -51,6 +51,7 @@ class LogScreen(BaseScreen):
     """The newest first; Enter copies the command, and what can be is taken back from here."""
 
     WHERE = "log"
+    ENTER = "copy"
     BINDINGS = bindings("log")
 
     def __init__(self) -> None:
