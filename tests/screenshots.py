@@ -8,21 +8,28 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 from unittest import mock
 
 from textual.pilot import Pilot
 
+from stores.model import Header
 from stores.native.sqlite import NativeStore
 from stores.runs import RunStatus, StepRecord
 from tests import browser
 from tt_debug.demo import DemoFiles, prepare
+from tt_debug.engine.events import Event
 from tt_debug.session.plans import GraphTarget
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp, label_of
 from tt_debug.tui.dialogs.base import Dialog
+from tt_debug.tui.glyphs import UNICODE, Glyphs
+from tt_debug.tui.rows.live import event_line
+from tt_debug.tui.rows.pieces import Line
 
 FOLDER = Path(__file__).parents[1] / "screenshots"
 SMALL, WIDE, ULTRA = (80, 24), (120, 40), (200, 60)
@@ -63,7 +70,51 @@ PICTURES: dict[str, tuple[Sequence[str], Sequence[tuple[int, int]]]] = {
     "log": ((*EDITED, "ctrl+s", "at"), (SMALL,)),
 }
 PACES: Final = {"running": "1", "compared": "0.2", "compare": "0.2"}
-"""How long the demo's nodes take to a run in a picture."""
+"""How long the demo's nodes take to a run in a picture,"""
+TOOK: Final = {
+    "rank_hotels": 0.5,
+    "choose_hotel": 0.9,
+    "reserve_hotel": 1.8,
+    "invoice": 0.5,
+    "check_total": 0.5,
+    "write_summary": 0.1,
+}
+"""and how many seconds it tells of them: pictures are alike whenever they are drawn."""
+FORKED: Final = 16
+"""The step of the fork that a run in a picture goes on from."""
+
+
+class Times:
+    """The times of a run in a picture, which begins shortly before the picture's time."""
+
+    def __init__(self, newest: datetime) -> None:
+        self._newest = newest
+        self._begun = newest + AGO - timedelta(seconds=sum(TOOK.values()))
+        self.passed = 0.0
+        """Seconds since the run began."""
+
+    def at(self, step: int) -> datetime:
+        """When the node of a step has ended."""
+        return self._begun + timedelta(seconds=sum(list(TOOK.values())[: max(0, step - FORKED)]))
+
+    def header(self, **fields: Any) -> Header:
+        """A header as the store makes it, those of the run with their times in the picture."""
+        made = Header(**fields)
+        is_new = made.created is not None and made.created > self._newest
+        return replace(made, created=self.at(made.step or FORKED)) if is_new else made
+
+    def line(self, event: Event, glyphs: Glyphs = UNICODE) -> Line:
+        """An event as the log tells it."""
+        node, fields = str(event.fields.get("node", "")), dict(event.fields)
+        step = list(TOOK).index(node) + FORKED + 1 if node in TOOK else FORKED
+        if event.kind == "run_ended":
+            step = FORKED + len(TOOK)
+        has_ended = event.kind in ("step_finished", "run_ended")
+        at = self.at(step if has_ended else step - 1)
+        self.passed = (at - self._begun).total_seconds()
+        if "duration_ms" in fields and node in TOOK:
+            fields["duration_ms"] = TOOK[node] * 1000
+        return event_line(replace(event, at=at.isoformat(), fields=fields), glyphs)
 
 
 async def settled(pilot: Pilot[Any], app: TtDebugApp) -> None:
@@ -113,6 +164,7 @@ async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
         if name == "running":
             await ran(pilot, app, 19)
             await pilot.pause(0.2)
+            app.screen._tick()  # type: ignore[attr-defined]
         elif name in AFTER:
             await ran(pilot, app, None)
             await press(pilot, app, AFTER[name])
@@ -128,11 +180,14 @@ async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
     return picture
 
 
-def clock(files: DemoFiles) -> type[datetime]:
+def newest_write(files: DemoFiles) -> datetime:
+    """Of the demo."""
+    with closing(Session.open(str(files.native), read_only=True)) as session:
+        return max(info.updated for info in session.threads() if info.updated is not None)
+
+
+def clock(newest: datetime) -> type[datetime]:
     """A clock that stands a little after the demo's newest write: ages are the same whenever a picture is drawn."""
-    session = Session.open(str(files.native), read_only=True)
-    newest = max(info.updated for info in session.threads() if info.updated is not None)
-    session.close()
 
     class Then(datetime):
         @classmethod
@@ -145,8 +200,14 @@ def clock(files: DemoFiles) -> type[datetime]:
 def write(name: str, size: tuple[int, int], files: DemoFiles) -> Path:
     """One picture, into the folder that the README shows."""
     os.environ["TT_DEBUG_DEMO_PACE"] = PACES.get(name, "0")
-    stands = clock(files)
-    patches = [mock.patch(f"tt_debug.tui.{module}.datetime", stands) for module in CLOCKS]
+    newest = newest_write(files)
+    stands, times = clock(newest), Times(newest)
+    patches: list[Any] = [mock.patch(f"tt_debug.tui.{module}.datetime", stands) for module in CLOCKS]
+    patches += [
+        mock.patch("stores.native.rows.Header", times.header),
+        mock.patch("tt_debug.tui.widgets.live_view.event_line", times.line),
+        mock.patch("tt_debug.tui.screens.thread_running.time", SimpleNamespace(monotonic=lambda: times.passed)),
+    ]
     for patch in patches:
         patch.start()
     try:
