@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from textual.widgets import Input
@@ -43,7 +42,7 @@ async def bookmarks(stage: Stage) -> None:
         (("trip-planner@13", "before the rain", "京都 was still dry here"), ("cheap@12", "good", ""))
     ):
         made = session.marks.put(session.resolve(ref), name, note)
-        session.marks.kept[made.ref] = replace(made, at=START + timedelta(minutes=number))
+        session.marks.kept[made.ref] = made._replace(at=START + timedelta(minutes=number))
     await stage.thread()
     await stage.press("apostrophe")
 
