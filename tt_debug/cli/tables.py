@@ -45,21 +45,30 @@ def long_table(
     and where one is used that was empty so far the heading stands again."""
     widths: dict[int, int] = {}
     for rows in parts:
-        cells = [list(map(safe_text, column)) for column in zip(*rows, strict=True)]
+        cells = [_safe(column) for column in zip(*rows, strict=True)]
         new = [place for place, column in enumerate(cells) if place not in widths and any(column)]
         if new:
             widths = {place: widths.get(place, 0) for place in sorted((*widths, *new))}
-            cells = [[column.title, *below] for column, below in zip(columns, cells, strict=True)]
+            cells = [(column.title, *below) for column, below in zip(columns, cells, strict=True)]
         shown = []
         for place in widths if cells else ():
-            taken = list(map(cell_width, cells[place]))
+            taken = _cells_of(cells[place])
             widths[place] = room = max(widths[place], min(WIDEST, max(taken)))
             align = str.rjust if columns[place].right else str.ljust
             # Python counts characters, and a terminal cells.
-            rooms = (room - cells_of + len(cell) for cell, cells_of in zip(cells[place], taken, strict=True))
-            shown.append(list(map(align, cells[place], rooms)))
+            rooms = [room + len(text) - used for text, used in zip(cells[place], taken, strict=True)]
+            shown.append(map(align, cells[place], rooms))
         for line in map(GAP.join, zip(*shown, strict=True)):
             yield clip(line.rstrip(), width) if width else line.rstrip()
+
+
+def _safe(cells: Sequence[str]) -> Sequence[str]:
+    """`safe_text` of each; most need nothing, which is seen of all at once."""
+    return cells if "".join(cells).isprintable() else tuple(map(safe_text, cells))
+
+
+def _cells_of(texts: Sequence[str]) -> list[int]:
+    return list(map(len if "".join(texts).isascii() else cell_width, texts))
 
 
 UNREAD = "…"
@@ -328,8 +337,8 @@ def clock(when: datetime | None) -> str:
     """A time in UTC, to the second."""
     if when is None:
         return ""
-    in_utc = when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo else when
-    return in_utc.isoformat(" ", "seconds")
+    in_utc = when.astimezone(UTC) if when.tzinfo else when
+    return str(in_utc)[: len("2026-01-02 03:04:05")]
 
 
 def number(value: int | None) -> str:
