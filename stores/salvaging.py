@@ -43,6 +43,12 @@ class SalvagingReader(Reader):
         with self.connection() as db:
             return question(db)
 
+    @property
+    def inode(self) -> tuple[int, int] | None:
+        """Device and inode of the file that is open; None where its rows were salvaged."""
+        found = self._seen.main
+        return None if found is None or self.salvaged is not None else found[:2]
+
     def _open(self) -> None:
         self.salvaged = None
         try:

@@ -229,16 +229,19 @@ class LangGraphBase(ABC):
     def _thread(self, tables: Tables, thread: str) -> ThreadReading:
         return ThreadReading(Steps(tables, thread, self._memory, self._skeleton(tables, thread)))
 
+    def _read_skeleton(self, tables: Tables, thread: str) -> Skeleton:
+        return tables.skeleton(thread)
+
     def _skeleton(self, tables: Tables, thread: str) -> Skeleton:
         """What is kept, where nothing was stored since: the moment tells it of the store, counting of the thread.
 
         Raises NotFound for an empty one."""
         moment, (then, known) = tables.moment(), self._skeletons.get(thread, (None, None))
         if known is None:
-            known = tables.skeleton(thread)
+            known = self._read_skeleton(tables, thread)
         elif (moment is None or then != moment) and (stamp := tables.count(thread)) != known.stamp:
             grown = known.grown(tables, thread)
-            known = grown if grown is not None and grown.stamp == stamp else tables.skeleton(thread)
+            known = grown if grown is not None and grown.stamp == stamp else self._read_skeleton(tables, thread)
         if not len(known):
             raise NotFound(f"no thread {thread!r} in {self._name}")
         with self._lock:  # a database answers several threads of the program at once

@@ -12,7 +12,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, TypeVar
 
+from stores.langgraph import kept
 from stores.langgraph.base import CAPABILITIES, LangGraphBase
+from stores.langgraph.skeleton import Skeleton
 from stores.langgraph.sqlite_listing import Listing
 from stores.langgraph.sqlite_survey import survey
 from stores.langgraph.sqlite_tables import SqliteTables
@@ -97,6 +99,11 @@ class LangGraphStore(LangGraphBase):
         # A saver that opens the file meanwhile may add a column, so they are looked up on each snapshot (20 µs).
         with self._lock:
             return self._reader.read(lambda db: question(SqliteTables.of(db, self._seal, self._listing)))
+
+    def _read_skeleton(self, tables: Tables, thread: str) -> Skeleton:
+        if not isinstance(tables, SqliteTables):
+            return tables.skeleton(thread)
+        return kept.skeleton(self._path, self._reader.inode, tables, thread)
 
     @contextlib.contextmanager
     def _writing(self, thread: str) -> Iterator[WritableTables]:
