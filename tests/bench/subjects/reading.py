@@ -15,6 +15,9 @@ def cases(size: int) -> Iterator[Case]:
     """Everything that is read without running anything."""
     for count, name in data.sizes(size):
         yield _graph(count, name)
+    for count, name in data.sizes(size):
+        if count >= 10_000:
+            yield _graph_again(count, name)
     for count, name in data.sizes(min(size, 100_000)):
         yield _postgres(count, name)
     yield from _chat()
@@ -29,7 +32,19 @@ def _graph(count: int, name: str) -> Case:
         Work(f"{_LISTING}:graph_ours", where),
         Work(f"{_LISTING}:graph_peer", where),
         Work(f"{_LISTING}:graph_floor", where),
-        {"ours/floor": 1.6, "peer/ours": 50},
+        {"ours/floor": 1.6, "peer/ours": 50, "peak": 48},
+    )
+
+
+def _graph_again(count: int, name: str) -> Case:
+    where = {"path": str(data.linear(count)), "thread": "agent"}
+    return Case(
+        f"graph-again-{name}",
+        f"the same of a thread of {name} checkpoints that was opened before / SELECT id, parent",
+        Work(f"{_LISTING}:graph_ours", {**where, "again": True}),
+        None,
+        Work(f"{_LISTING}:graph_floor", where),
+        {"ours/floor": 0.06},
     )
 
 

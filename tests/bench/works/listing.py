@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
@@ -13,11 +16,18 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 
-def graph_ours(path: str, thread: str) -> Callable[[], object]:
-    """The thread's graph as the front ends get it: every header, lineage, lanes."""
+def graph_ours(path: str, thread: str, *, again: bool = False) -> Callable[[], object]:
+    """The thread's graph as the front ends get it: every address, lineage, lanes. For the first time, unless ``again``:
+    with what was kept of it."""
+    from stores.places import cache_folder
     from tt_debug.session.session import Session
 
+    home = TemporaryDirectory()
+    os.environ["TT_DEBUG_HOME"] = home.name
+
     def work() -> object:
+        if not again:
+            shutil.rmtree(cache_folder(), ignore_errors=True)
         session = Session.open(path, read_only=True)
         try:
             view = session.open_thread(thread)
