@@ -170,9 +170,7 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
 def open_view(
     store: Store, journal: Journal, thread: str, on_page: OnPage | None = None, *, alone: bool = False
 ) -> ThreadView:
-    """The thread with its family, or ``alone``; what was read of it when ``on_page`` stops the reading.
-
-    Raises NotFound."""
+    """The thread with its family, or ``alone``; as far as it was read when ``on_page`` stops that. Raises NotFound."""
     from tt_debug.session.thread_view import ThreadView  # with the layout, 5 ms, and a list of threads draws none
 
     family: list[Sequence[Header] | Strand] = []
