@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import lt
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from stores.model import Header, Ref
 from stores.refs import Refs, at_places
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from tt_debug.layout import Layout, Row, Rows
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRow:
+class GraphRow(NamedTuple):
     """One row of the graph, without glyphs.
 
     ``kind`` "checkpoint": one checkpoint. "fold": a folded branch that starts at ``ref``; ``hidden`` checkpoints
