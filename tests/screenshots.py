@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -65,7 +66,7 @@ PICTURES: dict[str, tuple[Sequence[str], Sequence[tuple[int, int]]]] = {
     "recovery": (("v",), (SMALL, WIDE)),
     "effects": ((*AT_17, "8"), (SMALL, WIDE)),
     "answers": ((*AT_17, "d", "j", "j", "W"), (SMALL,)),
-    "watches": ((*AT_17, "w", *"length(messages)", "enter", *["left_square_bracket"] * 2), (SMALL, WIDE)),
+    "watches": ((*AT_17, "w", *"length(messages)", "enter"), (SMALL, WIDE)),
     "compare": (RUNNING, (WIDE,)),
     "log": ((*EDITED, "ctrl+s", "at"), (SMALL,)),
 }
@@ -161,6 +162,8 @@ async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
     async with app.run_test(size=size) as pilot:
         await settled(pilot, app)
         await press(pilot, app, PICTURES[name][0])
+        if name == "watches" and size == SMALL:
+            await press(pilot, app, ["left_square_bracket"] * 2)  # to their tab, which a larger screen has not
         if name == "running":
             await ran(pilot, app, 19)
             await pilot.pause(0.2)
@@ -195,6 +198,12 @@ def clock(newest: datetime) -> type[datetime]:
             return (newest + AGO).astimezone(tz)
 
     return Then
+
+
+def fresh(place: Path) -> DemoFiles:
+    """The demo as it is at first: what an earlier picture has watched, named or forked is forgotten."""
+    shutil.rmtree(place / "home", ignore_errors=True)
+    return prepare(place / "demo", reset=True)
 
 
 def write(name: str, size: tuple[int, int], files: DemoFiles) -> Path:
@@ -234,10 +243,10 @@ def main(report: Callable[[str], None] = print) -> None:
     time.tzset()
     for name, (_, sizes) in PICTURES.items():
         for size in sizes:
-            report(write(name, size, prepare(place / "demo", reset=True)).name)
+            report(write(name, size, fresh(place)).name)
     if browser.installed() is not None:
         picture = FOLDER / "browser.png"
-        picture.write_bytes(asyncio.run(in_a_browser(prepare(place / "demo", reset=True).native)))
+        picture.write_bytes(asyncio.run(in_a_browser(fresh(place).native)))
         report(picture.name)
 
 

@@ -105,7 +105,7 @@ class BreakpointDialog(Dialog[Wish]):
         with Horizontal(id="break-effect-line", classes="form-line"):
             yield Static("effect  ", markup=False)
             yield Field(shown.name or "", id="break-effect", placeholder="every effect")
-        always = "always; or a condition in JMESPath: length(messages) > `20`"
+        always = "always; or when, in JMESPath: length(messages) > `20`"
         yield from _line("when  ", Field(shown.condition or "", id="break-when", placeholder=always))
         yield Static("", id="break-answer", classes="dialog-line", markup=False)
         yield InPlace("in this thread only", value=shown.thread is not None, id="break-thread", compact=True)
