@@ -239,7 +239,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
         (EVERYWHERE,),
     ),
     Action("refresh", "Read again", ("r",), "Read again what this screen shows.", (EVERYWHERE,)),
-    Action("log", "What was done", ("at",), "What the interface did, each with its command.", (EVERYWHERE,)),
+    Action(
+        "log",
+        "What was done",
+        ("at",),
+        "What the interface did, each with its command; below it the forks and edits of earlier sessions.",
+        (EVERYWHERE,),
+    ),
     Action(
         "undo",
         "Undo…",
