@@ -84,7 +84,7 @@ class LogScreen(BaseScreen):
         view, glyphs = self.query_one("#done", Panel), self.tt.glyphs
         done = list(reversed(self.tt.done))
         rows: list[tuple[Line, Row | None]] = [(_done_line(each), Row(each.command, each.made)) for each in done]
-        view.border_title = f"1 Done  {len(done):,}"
+        view.border_title = f"1 Done in this session  {len(done):,}"
         told = {each.made[1] for each in done if each.made is not None}
         for store, writes in self._earlier.values():
             earlier = [each for each in writes if each.ref not in told]
