@@ -24,7 +24,7 @@ def cases(size: int) -> Iterator[Case]:
             ("log-graph", ["--graph", "--all"], [], 1 / 0.6),
             ("log-newest", ["--limit", _NEWEST], ["-n", _NEWEST], 1 / 0.3),
         ):
-            ours = Work(_PROCESS, {"argv": ["{python}", "-m", "tt_debug", "log", path, "agent", *words]})
+            ours = Work(_PROCESS, {"argv": ["{tt-debug}", "log", path, "agent", *words]})
             aims = {"peer/ours": least} if count == _JUDGED else {}
             title = f"tt-debug {' '.join(['log', *words])} of {name} checkpoints / git log of as many commits"
             yield Case(f"{id}-{name}", title, ours, _git(count, limit), None, aims)

@@ -21,6 +21,6 @@ def cases(size: int) -> Iterator[Case]:
         ("threads-command", ["threads", small], 8),
         ("log-command", ["log", small, "agent", "--limit", "50"], 8),
     ):
-        ours = Work(_PROCESS, {"argv": ["{python}", "-m", "tt_debug", *argv]})
+        ours = Work(_PROCESS, {"argv": ["{tt-debug}", *argv]})
         shown = " ".join(Path(part).name if part == small else part for part in argv)
         yield Case(id, f"tt-debug {shown} / python -c pass", ours, None, nothing, {"ours/floor": most}, rounds=9)
