@@ -129,3 +129,13 @@ def bench(folder: Path, nodes: Sequence[Mapping[str, Any]], **top: Any) -> Bench
 def python(id: str, run: str, next: Any, **fields: Any) -> dict[str, Any]:
     """A python node."""
     return {"id": id, "type": "python", "run": run, "next": next, **fields}
+
+
+def line(*names: str, **fields: Any) -> list[dict[str, Any]]:
+    """Nodes that leave their trail, one after the other."""
+    following = [*names[1:], None]
+    return [python(name, "trail", after, **fields) for name, after in zip(names, following, strict=True)]
+
+
+def log_of(on: Bench) -> list[tuple[str, int, str]]:
+    return [(step.node, step.attempt, step.status) for step in on.store.steps("run-t")]

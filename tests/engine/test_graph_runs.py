@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from stores.errors import Conflict, NotFound
-from stores.model import Value
 from tests.engine.graph_threads import AGENTS, KINDS, Outcome, listing, records, run, started, stock, stored_log, target
 from tt_debug.engine.events import Event
 from tt_debug.engine.graph import describe_graph
@@ -198,43 +197,6 @@ def test_a_thread_left_behind_by_the_graph_does_not_hold_the_end(store: Path) ->
     assert run(store, target("endings:lingers")).end.status == "done"
 
 
-def questioned(tmp_path: Path, builder: str) -> Path:
-    return started(tmp_path / "q.sqlite", f"questions:{builder}")
-
-
-def test_a_question_is_answered(tmp_path: Path) -> None:
-    store = questioned(tmp_path, "one")
-    facts = describe_graph(target("questions:one"), str(store), "t")
-    [question] = facts.questions
-    assert (question.node, question.prompt, facts.next) == ("size", {"ask": "size"}, ("size",))
-    waiting = run(store, target("questions:one"))
-    assert (waiting.end.status, waiting.printed) == ("waiting", [])  # asked already: the node does not run again
-    assert waiting.the("waiting").fields == {
-        "node": "size",
-        "approval": question.id,
-        "prompt": {"ask": "size"},
-        "ns": "",
-    }
-    with pytest.raises(UsageError, match="no open question has the id nobody"):
-        run(store, target("questions:one"), answers={"nobody": 1})
-    answered = run(store, target("questions:one"), answer=None, has_answer=True)
-    assert (answered.end.status, answered.nodes()) == ("done", ["size", "last"])
-    assert stored_log(store) == ["in", ["size", None], "last"]
-
-
-def test_two_questions_are_answered_one_by_one(tmp_path: Path) -> None:
-    store = questioned(tmp_path, "two")
-    ids = {q.node: q.id for q in describe_graph(target("questions:two"), str(store), "t").questions}
-    with pytest.raises(UsageError, match="2 questions are open"):
-        run(store, target("questions:two"), answer=1, has_answer=True)
-    half = run(store, target("questions:two"), answers={ids["color"]: {"deep": "blue"}})
-    assert half.end.status == "waiting"
-    assert half.the("waiting").fields["node"] == "size"
-    whole = run(store, target("questions:two"), answers={ids["size"]: 7})
-    assert whole.end.status == "done"
-    assert sorted(map(str, stored_log(store))) == ["['color', {'deep': 'blue'}]", "['size', 7]", "in", "last"]
-
-
 def test_a_sibling_that_finished_is_told_and_does_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,21 +212,6 @@ def test_a_sibling_that_finished_is_told_and_does_not_run_again(
     assert again.the("run_started").fields["next"] == ["slow"]
     assert (again.end.status, again.nodes("step_started")) == ("done", ["slow"])
     assert sorted(map(str, stored_log(store))) == ["in", "quick", "slow"]
-
-
-def test_a_question_in_a_subgraph(tmp_path: Path) -> None:
-    store = questioned(tmp_path, "outer")
-    waiting = run(store, target("questions:outer"))
-    assert waiting.the("waiting").fields["ns"].startswith("inner:")
-    answered = run(store, target("questions:outer"), answer=7, has_answer=True)
-    assert (answered.end.status, answered.nodes()) == ("done", ["inner"])
-    assert ["size", 7] in stored_log(store)
-
-
-def test_an_answer_that_nobody_asked_for_is_refused(store: Path) -> None:
-    run(store, target("letters:graph"))
-    with pytest.raises(UsageError, match="no question is open"):
-        run(store, target("letters:graph"), answer=1, has_answer=True)
 
 
 @pytest.fixture
@@ -317,18 +264,6 @@ def test_two_runs_of_one_thread(store: Path, gate: Callable[[], None]) -> None:
     assert stored_log(store) == ["in", "a", "b", "c", "d"]
 
 
-def test_a_fork_that_has_its_question_still_to_ask(tmp_path: Path) -> None:
-    """A copied checkpoint carries the node and not the question; an answer may come with the resume all the same."""
-    store = started(tmp_path / "q.sqlite", "questions:one")
-    import sqlite3
-    from contextlib import closing
-
-    with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("DELETE FROM writes WHERE channel = '__interrupt__'")
-    assert run(store, target("questions:one"), answer="large", has_answer=True).end.status == "done"
-    assert ["size", "large"] in stored_log(store)
-
-
 Interpreter = Callable[[str], str]
 GARBAGE = f'exec {sys.executable} -c \'import os; os.write(int(os.environ["TT_DEBUG_EVENTS_FD"]), b"garbage\\n")\''
 
@@ -362,10 +297,3 @@ def test_an_interpreter_that_is_not_there(store: Path) -> None:
         run(store, target("letters:graph", python="/no/such/python"))
     with pytest.raises(ChildFailed, match="cannot start nopython3: No such file"):
         run(store, target("letters:graph", python="nopython3"))
-
-
-def test_values_json_has_no_type_for_are_told_all_the_same(tmp_path: Path) -> None:
-    store = started(tmp_path / "t.sqlite", "endings:asks_with_a_message")
-    prompt: Value = run(store, target("endings:asks_with_a_message")).the("waiting").fields["prompt"]
-    assert prompt["$type"] == "langchain_core.messages.human.HumanMessage"
-    assert prompt["value"]["content"] == "how large?"
