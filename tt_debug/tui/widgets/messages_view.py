@@ -6,6 +6,7 @@ Owns when it must be wrapped anew; a conversation too long for the event loop is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from textual import events
@@ -66,7 +67,7 @@ class MessagesView(PieceView):
         if not self.display or self.size.width == 0:
             self.rows, self._wrapped = [], 0
             self.set_rows(0)
-        elif sum(len(turn.message.text) for turn in self.turns) <= SMALL:
+        elif all(length <= SMALL for length in accumulate(len(turn.message.text) for turn in self.turns)):
             self._take(transcript_rows(self.turns, self.text_width, self.opened, self.glyphs), here)
         else:
             self.post_message(self.Unwrapped())
@@ -74,7 +75,9 @@ class MessagesView(PieceView):
     def _take(self, rows: list[TranscriptRow], here: Path | None) -> None:
         self.rows, self._wrapped = rows, self.text_width
         last = next((at for at in range(len(rows) - 1, -1, -1) if rows[at].first), 0)
-        cursor = next((at for at, row in enumerate(rows) if row.path == here), last) if here is not None else last
+        # From the end, where it mostly stands: there may be a hundred thousand.
+        firsts = (at for at in range(len(rows) - 1, -1, -1) if rows[at].first and rows[at].path == here)
+        cursor = next(firsts, last) if here is not None else last
         self.set_rows(len(rows), cursor=cursor)
 
     def current(self) -> Path | None:
