@@ -151,6 +151,9 @@ def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection
     order, row_of, lane, sizes = (array("i", bytes(links.itemsize * count)) for _ in range(4))
     up, down = array("i", range(count)), array("i", range(count, 0, -1))
     for start, length, row, column, below in zip(starts, lengths, rows, lanes, size, strict=True):
+        if length == 1:  # of many branches, most
+            order[row], row_of[start], lane[start], sizes[start] = start, row, column, below
+            continue
         order[row : row + length] = up[start : start + length]
         row_of[start : start + length] = up[row : row + length]
         lane[start : start + length] = array("i", (column,)) * length
