@@ -8,14 +8,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
 from stores.errors import Busy, Corrupt, ReadOnly, StoreError, Unreachable
@@ -24,6 +22,9 @@ from stores.places import state_folder
 from stores.points import point
 from stores.rereading import Again, rereading
 from stores.sqlite_errors import NOT_A_STORE, primary_code, translated
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 T = TypeVar("T")
 
@@ -82,7 +83,7 @@ class Reader:
         self._path = path.resolve()
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._copy: TemporaryDirectory[str] | None = None
         self._locking = False
         self._seen = _Beside(None, None, None, None)
         self._closed = False
@@ -180,8 +181,11 @@ class Reader:
 
     def _open_copy(self) -> None:
         """Nobody writes to such a file: a writer would have its `-shm`, or hold the journal's lock."""
+        import shutil  # with every form of archive, and most files are read where they are
+        from tempfile import TemporaryDirectory
+
         self._locking = False
-        self._copy = tempfile.TemporaryDirectory(prefix="tt-debug-")
+        self._copy = TemporaryDirectory(prefix="tt-debug-")
         target = Path(self._copy.name) / "copy.sqlite"
         for suffix in ("", "-wal", "-journal"):
             with contextlib.suppress(FileNotFoundError):

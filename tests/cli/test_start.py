@@ -44,7 +44,7 @@ FOR_MORE_THAN_HEADERS = {
         "tt_debug.cli.run_options",
         "tt_debug.text",
     ),
-    *("tt_debug.redaction", "tt_debug.values", "secrets", "click.shell_completion"),
+    *("tt_debug.redaction", "tt_debug.values", "secrets", "tempfile", "shutil", "click.shell_completion"),
 }
 """What a list of threads or of checkpoints does without; each costs from 1 to 10 ms."""
 

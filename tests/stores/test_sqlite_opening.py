@@ -255,6 +255,7 @@ def test_what_is_no_store_is_told_in_a_sentence(tmp_path: Path, make, error: typ
 
 UNPRIVILEGED = """
 import os, sys
+import shutil, tempfile  # another user may not be let to the interpreter's own files
 from pathlib import Path
 from stores.sqlite import open_reading, open_writing
 path = Path(sys.argv[1])
