@@ -29,6 +29,12 @@ def cases(size: int) -> Iterator[Case]:
             {"ours/floor": 1.5, **({"peer/ours": 500} if id == "step" else {})},
             rounds=25,
         )
+    yield Case(
+        "step-painted",
+        "the same in the interface, painted, p95; 16 ms wanted",
+        Work("tests.bench.works.terminal:stepping", {"path": str(data.talk(count))}),
+        rounds=3,
+    )
     where = {"path": str(data.talk(count)), "thread": "talk"}
     yield Case(
         "step-panels",

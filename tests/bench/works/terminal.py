@@ -25,6 +25,8 @@ LINES: Final = 40
 COLUMNS: Final = 140
 WAY: Final = 10
 PATIENCE: Final = 120.0
+STILL: Final = 0.4
+"""Seconds without a frame after which none is on its way."""
 FRAME_END: Final = b"\x1b[?2026l"
 DOWN, UP, PAGE_DOWN, PAGE_UP = b"\x1b[B", b"\x1b[A", b"\x1b[6~", b"\x1b[5~"
 _ANSWERS: Final[Mapping[bytes, bytes]] = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[6n": b"\x1b[1;1R"}
@@ -65,6 +67,16 @@ class Terminal:
         os.write(self._screen, key)
         self.wait_for(FRAME_END)
         return time.perf_counter() - start
+
+    def last_frame(self, key: bytes, quiet: float) -> float:
+        """Seconds from a key to the end of the last frame it caused: none came for ``quiet`` seconds after that."""
+        self._seen = b""
+        start = last = time.perf_counter()
+        os.write(self._screen, key)
+        while self._read(quiet):
+            if FRAME_END in self._seen:
+                last, self._seen = time.perf_counter(), self._seen.rpartition(FRAME_END)[2]
+        return last - start
 
     def write(self, key: bytes) -> None:
         """Press a key and wait for nothing."""
@@ -133,6 +145,20 @@ def _pressing(terminal: Terminal, *, page: bool, upwards: bool) -> Callable[[], 
         taken = [terminal.press(key) for _ in range(3) for key in (*[forth] * WAY, *[back] * WAY)]
         terminal.rest(0.3)
         return Amount(statistics.quantiles(taken, n=20)[-1])
+
+    return work
+
+
+def stepping(path: str) -> Callable[[], Amount]:
+    """From the key for the checkpoint before or after to the end of the frame with all that the panels show of it, less
+    the rest of the cursor that they wait for."""
+    from tt_debug.tui.screens.thread_following import REST
+
+    terminal = open_thread(path)
+
+    def work() -> Amount:
+        taken = [terminal.last_frame(key, STILL) for key in (*[b","] * WAY, *[b"."] * WAY)]
+        return Amount(statistics.quantiles(taken, n=20)[-1] - REST)
 
     return work
 
