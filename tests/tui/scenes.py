@@ -14,7 +14,7 @@ from textual.widgets import Input, TextArea
 from stores.errors import Busy, Corrupt, Unreachable
 from stores.model import MISSING, Opaque, Partial, Status, StoreInfo, Tagged, Task, ThreadInfo, Value, Write
 from tests.stores.langgraph_files import CURRENT, unpack
-from tests.tui.conftest import app_over, wait_for
+from tests.tui.conftest import app_over, is_following, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
 from tests.tui.thread_fakes import START, TripSession, message
 from tt_debug.engine.events import Event
@@ -28,8 +28,6 @@ from tt_debug.tui.screens.thread_running import RunEvent
 from tt_debug.tui.widgets.pages_view import PagesView
 
 SMALL, WIDE, ULTRA = (80, 24), (120, 40), (200, 60)
-FRAMES = 4
-"""A picture is taken when so many in a row, with pauses between them, were alike."""
 
 
 @dataclass
@@ -58,18 +56,15 @@ class Stage:
 
     async def rest(self) -> None:
         """Until nothing is being read."""
-        await wait_for(self.pilot, lambda: not self.app.loader.busy)
+        await settled(self.pilot, self.app)
         await self.still()
 
     async def still(self) -> None:
-        """Until the screen does not change any more."""
-        alike, before = 0, ""
-        while alike < FRAMES:
-            await self.pilot.pause(0.03)
-            for widget in self.app.screen.query("Input, TextArea"):
-                cast(Input | TextArea, widget).cursor_blink = False
-            now = self.app.export_screenshot()
-            alike, before = (alike + 1 if now == before else 0), now
+        """Until the screen does not change any more, though something may still be read."""
+        await wait_for(self.pilot, lambda: not is_following(self.app))
+        for widget in self.app.screen.query("Input, TextArea"):
+            cast(Input | TextArea, widget).cursor_blink = False
+        await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
         """Keys, each until what it asked for is shown."""
@@ -250,7 +245,8 @@ async def palette(stage: Stage) -> None:
     await stage.thread()
     await stage.press("colon")
     stage.app.screen.query_one(Input).value = "fork"
-    await stage.pilot.pause(0.2)
+    await stage.pilot.pause()
+    await wait_for(stage.pilot, lambda: not any(search.is_running for search in stage.app.workers))
     await stage.rest()
 
 

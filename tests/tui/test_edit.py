@@ -279,7 +279,8 @@ async def test_fork_and_run_asks_what_will_run() -> None:
 
 async def test_from_the_graph_the_whole_state_is_edited_and_from_the_diff_the_value_that_changed() -> None:
     async with thread_screen(size=(120, 40)) as it:
-        await it.press("comma", "e")
+        await it.press("comma")
+        await it.press("e")
         dialog = await form(it)
         assert "Edit the whole state at" in it.text
         assert '"messages": [' in dialog.query_one("#draft", TextArea).text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,14 +21,17 @@ from tt_debug.session.session import Session
 from tt_debug.tui import outages
 from tt_debug.tui.app import OpenStore, TtDebugApp
 from tt_debug.tui.outages import RETRIES, Outage
+from tt_debug.tui.screens import everywhere
 from tt_debug.tui.screens.thread import ThreadScreen
 from tt_debug.tui.widgets.panel import Panel
 
 
 @pytest.fixture
 def never_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the user tries again."""
+    """Only the user tries again; the clock stands."""
     monkeypatch.setattr(outages, "RETRIES", (3600,))
+    for module in (outages, everywhere):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 1000.0))
 
 
 @asynccontextmanager

@@ -129,7 +129,7 @@ async def test_the_newest_are_shown_while_the_rest_is_read(
         here = screen.selected
         held.gate.set()
         await wait_for(pilot, lambda: screen.reading is None)
-        await pilot.pause()
+        await settled(pilot, app)
         assert len(screen.view.headers) >= listed.checkpoints
         assert screen.selected == here
         assert "reading" not in screen_text(app)
@@ -141,7 +141,7 @@ async def test_escape_stops_it_and_keeps_what_is_there(tmp_path: Path, monkeypat
         await pilot.press("escape")
         held.gate.set()
         await wait_for(pilot, lambda: screen.reading is None)
-        await pilot.pause()
+        await settled(pilot, app)
         assert screen.view is not None
         read = len(screen.view.headers)
         assert read < 20

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stores.model import Status
-from tests.tui.conftest import screen_lines, wait_for
+from tests.tui.conftest import RESTING, screen_lines, wait_for
 from tests.tui.thread_app import Opened, thread_screen
 from tests.tui.thread_fakes import START, TripSession
 from tt_debug.engine.events import Event
@@ -79,7 +79,8 @@ async def test_a_replay_runs_on_a_new_thread_and_leaves_the_old_one() -> None:
         assert "trip-planner › trip-planner-fork-1" in it.text
 
 
-async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
+async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_running, "time", SimpleNamespace(monotonic=lambda: 100.0))
     session = TripSession()
     async with thread_screen("cheap", size=(120, 40), session=session) as it:
         await it.press("c")
@@ -87,7 +88,7 @@ async def test_while_it_runs_the_title_the_graph_and_the_keys_say_so() -> None:
         session.gate = threading.Event()
         await it.pilot.press("ctrl+r")
         await wait_for(it.pilot, lambda: session.runs_made)
-        await wait_for(it.pilot, lambda: "◐ running 00:0" in screen_lines(it.app)[0])
+        await wait_for(it.pilot, lambda: "◐ running 00:00" in screen_lines(it.app)[0])
         assert any("◐" in line and "…" in line for line in screen_lines(it.app)[1:]), "no node is known yet"
         assert "p pause  K cancel  F follow" in screen_lines(it.app)[-1]
         assert "c run" in screen_lines(it.app)[-1], "it stays in its place, dimmed"
@@ -184,7 +185,7 @@ async def test_a_run_that_is_left_goes_on_without_its_screen() -> None:
 
 async def test_a_run_that_is_driven_elsewhere_is_followed_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     # Longer than the rest after which the panels follow.
-    monkeypatch.setattr(thread_watching, "LOOK", 0.15)
+    monkeypatch.setattr(thread_watching, "LOOK", 2 * RESTING)
     session = TripSession()
     session.add("cheap", {"n": 1}, node="agent", next=("tools",), status=Status.RUNNING)
     async with thread_screen("cheap", session=session) as it:

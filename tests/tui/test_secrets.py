@@ -112,7 +112,8 @@ async def test_enter_on_a_secret_says_which_key_shows_it() -> None:
 async def test_the_form_keeps_what_it_hides() -> None:
     session = full_of_secrets()
     async with thread_screen("t", session=session, size=(120, 40)) as it:
-        await it.press("1", "g", "e")
+        await it.press("1", "g")
+        await it.press("e")
         await wait_for(it.pilot, lambda: isinstance(it.app.screen, EditDialog) and bool(it.app.screen.query("#draft")))
         area = it.app.screen.query_one("#draft", TextArea)
         assert SECRET not in area.text

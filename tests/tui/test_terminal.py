@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from stores.model import NewCheckpoint, Ref
 from tests.builders import native_file
+from tests.tui.conftest import PATIENCE
 from tests.tui.fakes import HOSTILE
 
 STORABLE = HOSTILE.replace("\ud800", "").replace("\x00", "")
@@ -29,6 +31,7 @@ class Terminal:
     def __init__(self, master: int, program: subprocess.Popen[bytes]) -> None:
         self.written = b""
         self.program = program
+        self._found = 0
         self._master = master
 
     def type(self, keys: bytes) -> None:
@@ -36,10 +39,12 @@ class Terminal:
         os.write(self._master, keys)
 
     def wait_for(self, text: bytes) -> None:
-        """Until the program has written ``text`` behind what it had written before."""
-        start = len(self.written)
-        while text not in self.written[start:]:
+        """Until the program has written ``text`` behind what was waited for before."""
+        while (at := self.written.find(text, self._found)) < 0:
+            ready, _, _ = select.select([self._master], [], [], PATIENCE)
+            assert ready, f"{text!r} did not come behind {self.written[-2000:]!r}"
             self.written += os.read(self._master, 65_536)
+        self._found = at + len(text)
 
     def wait_for_end(self) -> int:
         """Read until the program ends; its exit code."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 from textual.pilot import Pilot
 
 from stores.model import Ref
-from tests.tui.conftest import app_over, screen_text, wait_for
+from tests.tui.conftest import app_over, screen_text, settled, wait_for
 from tests.tui.thread_fakes import TripSession
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.screens.thread import ThreadScreen
@@ -27,15 +27,8 @@ class Opened:
 
     async def rest(self) -> None:
         """Until everything that was asked for is shown, whichever screen is on top."""
-        await wait_for(self.pilot, lambda: not self.app.loader.busy and not self.screen.running)
-        await self.pilot.pause()
-        await wait_for(self.pilot, self._follows)
-        await self.pilot.pause()
-
-    def _follows(self) -> bool:
-        details, selected = self.screen.details, self.screen.selected
-        failed = selected in self.session.failing
-        return not self.app.loader.busy and (failed or (details is not None and details.ref == selected))
+        await wait_for(self.pilot, lambda: not self.screen.running)
+        await settled(self.pilot, self.app)
 
     async def press(self, *keys: str) -> None:
         """Keys, then rest."""
