@@ -70,7 +70,7 @@ PICTURES: dict[str, tuple[Sequence[str], Sequence[tuple[int, int]]]] = {
     "compare": (RUNNING, (WIDE,)),
     "log": ((*EDITED, "ctrl+s", "at"), (SMALL,)),
 }
-PACES: Final = {"running": "1", "compared": "0.2", "compare": "0.2"}
+PACES: Final = {"running": "3", "compared": "0.2", "compare": "0.2"}
 """How long the demo's nodes take to a run in a picture,"""
 TOOK: Final = {
     "rank_hotels": 0.5,
@@ -138,7 +138,7 @@ async def press(pilot: Pilot[Any], app: TtDebugApp, keys: Sequence[str]) -> None
 async def ran(pilot: Pilot[Any], app: TtDebugApp, until: int | None) -> None:
     """Until the run has stored the checkpoint of a step, or has ended."""
     screen: Any = app.screen
-    while screen.running and (until is None or screen.header().step != until):
+    while screen.running and (until is None or screen.header().step < until):
         await pilot.pause(0.02)
     app.clear_notifications()
 
