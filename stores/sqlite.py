@@ -11,9 +11,8 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from stores.errors import Busy, Corrupt, ReadOnly, StoreError, Unreachable
@@ -39,8 +38,7 @@ class Torn(Again, Busy):
     attempts = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Beside:
+class _Beside(NamedTuple):
     """What lies on the disk: the file and its companions, each by device, inode, size and time of change."""
 
     main: Stamp | None
