@@ -10,7 +10,7 @@ from stores.model import Change, Ref
 from stores.supervision import Breakpoint
 from tests.cli.samples import sample_session
 from tests.tui.conftest import wait_for
-from tests.tui.scenes import SCENES, SMALL, WIDE, Stage, scene
+from tests.tui.state_scenes import SCENES, SMALL, WIDE, Stage, scene
 from tests.tui.thread_fakes import START
 from tt_debug.session.journal import OwnWrite
 from tt_debug.session.undoing import UndoPlan

@@ -10,8 +10,9 @@ from stores.errors import Corrupt
 from stores.model import Opaque, Tagged
 from tests.tui.conftest import app_over, screen_text, settled, unsafe_characters, wait_for
 from tests.tui.fakes import HOSTILE, FakeSession
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import Opened, thread_screen
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.redaction import Hidden
 from tt_debug.tui.copying import CLIPBOARD, fits, hex_text, of_value, report, warning
 from tt_debug.tui.dialogs.menu import MenuDialog

@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from stores.model import MISSING, Change, Diff, Opaque, Value
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.sample_threads import message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.diff import diff
 from tt_debug.redaction import Hidden, Redaction
 from tt_debug.tui.glyphs import ASCII

@@ -14,8 +14,9 @@ from textual.widgets import Checkbox, Input, Static, TextArea
 from stores.errors import Conflict
 from stores.model import Change, Opaque, Tagged
 from tests.tui.conftest import unsafe_characters, wait_for
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import Opened, thread_screen
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.errors import UsageError
 from tt_debug.session.executor import PlacedUse
 from tt_debug.tui.dialogs.edit import EditDialog

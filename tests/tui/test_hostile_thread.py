@@ -15,8 +15,9 @@ from stores.runs import Approval
 from stores.supervision import Breakpoint
 from tests.tui.conftest import screen_text, unsafe_characters, wait_for
 from tests.tui.fakes import HOSTILE, START
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import Opened, thread_screen
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.session.journal import Mark
 from tt_debug.tui.dialogs.answer import AnswerDialog
 from tt_debug.tui.dialogs.base import Dialog

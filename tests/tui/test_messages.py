@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stores.model import Tagged
-from tests.tui.thread_fakes import message
+from tests.tui.sample_threads import message
 from tt_debug.conversation import Turn, as_message, conversation
 from tt_debug.tui.rows.message import call_text, summary
 from tt_debug.tui.rows.pieces import cells, text_of

@@ -10,8 +10,9 @@ from textual.pilot import Pilot
 from stores.model import Opaque
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, unsafe_characters, wait_for
 from tests.tui.fakes import HOSTILE, demo_session
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import thread_screen
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.widgets.pages_view import PAGE, PagesView, page_starts
 

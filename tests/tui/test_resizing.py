@@ -10,7 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.command import CommandPalette
 
 from tests.tui.conftest import screen_lines, wait_for
-from tests.tui.scenes import SCENES, Stage
+from tests.tui.state_scenes import SCENES, Stage
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.screens.base import MIN_HEIGHT, MIN_WIDTH
 

@@ -10,8 +10,9 @@ from textual.widgets import TextArea
 from stores.model import Change, Interrupt, Opaque, Status, Tagged, Task, Value, Write
 from tests.tui.conftest import app_over, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import Opened, thread_screen
-from tests.tui.thread_fakes import TripSession, message
+from tests.tui.thread_fakes import TripSession
 from tt_debug.errors import UsageError
 from tt_debug.redaction import NOTHING, Redaction, chosen
 from tt_debug.tui.dialogs.edit import EditDialog

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stores.model import Change, Value
+from tests.tui.sample_threads import message
 from tests.tui.thread_app import thread_screen
-from tests.tui.thread_fakes import message
 from tt_debug.diff import diff
 from tt_debug.redaction import Hidden
 from tt_debug.tui.glyphs import ASCII

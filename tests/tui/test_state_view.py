@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stores.model import Change, Opaque, Partial, Tagged, Value
-from tests.tui.thread_fakes import message
+from tests.tui.sample_threads import message
 from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_state
 from tt_debug.tui.glyphs import ASCII, UNICODE
