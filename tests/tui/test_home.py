@@ -9,16 +9,19 @@ from dataclasses import replace
 
 import pytest
 
-from stores.model import Value
+from stores.model import Checkpoint, Value
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession, demo_session
 from tt_debug.tui.app import TtDebugApp
+from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.preferences import Preferences
 from tt_debug.tui.rows import home
-from tt_debug.tui.rows.home import detail_lines
+from tt_debug.tui.rows.home import Preview, detail_lines
 from tt_debug.tui.rows.pieces import text_of
+from tt_debug.tui.screens import home_reading
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.panel import Panel
+from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.threads_view import ThreadsView
 from tt_debug.tui.widgets.title_bar import TitleBar
 from tt_debug.usage import Price, Prices
@@ -287,3 +290,26 @@ async def test_the_preview_of_a_long_conversation_keeps_no_key_waiting(
         await settled(pilot, app)
     assert asked_on
     assert threading.get_ident() not in asked_on
+
+
+async def test_a_preview_that_was_asked_for_before_its_panel_had_its_width_is_asked_for_again(
+    session: FakeSession,
+) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        panel, asked, read = app.screen.query_one("#messages", Panel), [], home_reading.preview
+
+        def noted(checkpoint: Checkpoint, width: int, glyphs: Glyphs) -> Preview:
+            asked.append(width)
+            return read(checkpoint, width, glyphs)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(home_reading, "preview", noted)
+            patch.setattr(Panel, "text_width", 20)
+            app.screen.query_one(ThreadsView).post_message(RowView.Highlighted(app.screen.query_one(ThreadsView), 0))
+            await settled(pilot, app)
+            patch.setattr(Panel, "text_width", 50)
+            panel.post_message(Panel.Resized(panel))
+            await settled(pilot, app)
+    assert asked == [20, 50]

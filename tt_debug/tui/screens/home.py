@@ -66,6 +66,8 @@ class HomeScreen(ImportingThreads, AskingFrom):
         self._complete = False
         self._failure = ""
         self._previewed: tuple[int, str] | None = None
+        self._wrapped = 0
+        """The cells that the preview was wrapped to."""
 
     def compose_body(self) -> ComposeResult:
         """The list and its preview."""
@@ -244,6 +246,11 @@ class HomeScreen(ImportingThreads, AskingFrom):
             self._rest.stop()
         self._rest = self.set_timer(REST, self._preview)
 
+    @on(Panel.Resized, "#messages")
+    def _resized(self, event: Panel.Resized) -> None:
+        if event.panel.text_width != self._wrapped:
+            self._highlighted()
+
     def _preview(self) -> None:
         row = self.query_one(ThreadsView).current
         if row is None or row.info is None:
@@ -257,8 +264,8 @@ class HomeScreen(ImportingThreads, AskingFrom):
             some = "its head is not known; Enter shows what there is"
             self._say_in_preview("this thread has no checkpoint" if row.info.checkpoints == 0 else some)
             return
-        width = self.query_one("#messages", Panel).text_width
-        wanted = Wanted(head, width, self.tt.glyphs, self.tt.redaction, self.tt.preferences.prices)
+        self._wrapped = self.query_one("#messages", Panel).text_width
+        wanted = Wanted(head, self._wrapped, self.tt.glyphs, self.tt.redaction, self.tt.preferences.prices)
         load = partial(read_preview, listing.store.session, wanted)
         self.tt.loader.call(self, "preview", load, partial(PreviewRead, row.store, row.info.thread))
 
