@@ -173,6 +173,9 @@ async def draw(name: str, size: tuple[int, int], files: DemoFiles) -> str:
             await press(pilot, app, AFTER[name])
             app.clear_notifications()
             await settled(pilot, app)
+        for field in app.screen.query("Input, TextArea"):
+            field.cursor_blink = False  # type: ignore[attr-defined]
+        await pilot.pause(0.1)
         picture = app.export_screenshot(title="tt-debug")
         if name == "running":
             app.screen.stop_run()  # type: ignore[attr-defined]
