@@ -58,7 +58,7 @@ def _is_long(read: Skeleton) -> bool:
 
 
 def _name(path: Path, thread: str) -> str:
-    name = os.fsencode(path.resolve()) + b"\0" + thread.encode("utf-8", "surrogateescape")
+    name = os.fsencode(path.resolve()) + b"\0" + thread.encode("utf-8", "surrogatepass")
     return hashlib.sha256(name).hexdigest()[:32]
 
 
@@ -102,9 +102,8 @@ def _keep(kept: Path, seen: bytes, column: Column) -> None:
         with open(handle, "wb") as file:
             file.writelines((seen, b"%08x\n" % zlib.crc32(content), content))
         os.replace(unfinished, kept)
-    except OSError:
-        os.unlink(unfinished)
-        raise
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
     for old in sorted(kept.parent.iterdir(), key=lambda one: one.stat().st_mtime_ns)[:-MOST]:
         old.unlink(missing_ok=True)
 
