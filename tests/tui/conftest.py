@@ -87,10 +87,10 @@ def at_rest(app: App[Any]) -> bool:
     if app._resize_event is not None:
         app._check_resize()
         return False
-    screen = app.screen
-    if screen._callbacks or screen._update_timer._active.is_set():
-        screen._on_timer_update()
-        return False
+    for screen in (app.screen, *app._background_screens):
+        if screen._callbacks or screen._update_timer._active.is_set():
+            screen._on_timer_update()
+            return False
     return True
 
 

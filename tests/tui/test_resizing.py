@@ -60,7 +60,7 @@ async def test_down_to_nothing_and_back(name: str, tmp_path: Path) -> None:
             assert {cell_len(line) for line in screen_lines(app)} <= {size[0]}
         await pilot.resize_terminal(*scene.sizes[0])
         await stage.still()
-        await wait_for(pilot, lambda: shown(app) == before)
+        assert shown(app) == before
         assert app.focused is focused
     for gate in stage.gates:
         gate.set()
@@ -94,7 +94,7 @@ async def test_a_dialog_lives_through_any_sizes(name: str, number: int, tmp_path
                 await wait_for(pilot, lambda: {cell_len(line) for line in screen_lines(app)} <= {app.size.width})
         await pilot.resize_terminal(*scene.sizes[0])
         await stage.still()
-        await wait_for(pilot, lambda: shown(app) == before)
+        assert shown(app) == before
         assert app.focused is focused
     for gate in stage.gates:
         gate.set()
