@@ -46,3 +46,9 @@ async def test_styles_are_made_once_before_the_first_rows(
         await wait_for(pilot, lambda: "trip-planner" in screen_text(app))
         panels = list(app.screen.query(Panel))
         assert [made[panel] for panel in panels] == [1] * len(panels) != []
+
+
+def test_what_a_key_changes_is_drawn_at_once() -> None:
+    told = "import tt_debug.tui.app; from textual import screen; print(screen.UPDATE_PERIOD)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert float(done.stdout) <= 0.005
