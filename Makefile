@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.ready
 	$(BIN)/tt-debug demo
 
-# Compiled first: many tests start processes, which would compile everything each where PYTHONDONTWRITEBYTECODE is set.
+# Compiled first, and what pytest makes of its modules is kept: each of its processes, and of the many that tests start,
+# would compile everything anew where PYTHONDONTWRITEBYTECODE is set.
 test: $(VENV)/.ready
 	$(BIN)/python -m compileall -q stores tt_debug tests
-	$(BIN)/python -m pytest -n 4 -m "not soak"
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 -m "not soak"
 
 # A thousand runs and every point at which a process can be killed or stopped; hours. TT_DEBUG_SOAK_RUNS makes it fewer.
 soak: $(VENV)/.ready
