@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ class Unhashable:
         return [state]
 
 
+@dataclass(frozen=True)
+class HashedByFields:
+    """A callable whose hash is made of its fields, one of which has none."""
+
+    kept: list[Any]
+
+    def __call__(self, state: Any) -> Any:
+        return [state]
+
+
 @pytest.mark.parametrize(
     ("function", "result"),
     [
@@ -69,6 +80,7 @@ class Unhashable:
         (lambda *given: list(given), [1, 2]),
         (lambda state, *, ctx=None: [state, ctx], [1, None]),
         (Unhashable(), [1]),
+        (HashedByFields([]), [1]),
     ],
 )
 def test_a_function_gets_as_much_as_it_takes_every_time(function: Any, result: Any) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 Function = Callable[..., Any]
@@ -14,7 +15,8 @@ Function = Callable[..., Any]
 
 def call(function: Function, arguments: tuple[Any, ...], least: int) -> Any:
     """Call with as many of the arguments, from the front, as the function takes; with ``least`` at any rate."""
-    taken = _most(function) if isinstance(function, Hashable) else _most.__wrapped__(function)
+    # Any other callable may be hashed, and found equal to another, by code of the user's.
+    taken = _most(function) if isinstance(function, FunctionType) else _most.__wrapped__(function)
     return function(*arguments[: least if taken is None else max(least, taken)])
 
 
