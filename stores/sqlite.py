@@ -247,10 +247,10 @@ class WriteConnection:
 
     def _check_there(self) -> None:
         """Before the lock file is made: nothing is to appear beside a store that is not there."""
-        found = _inode(_stamp(str(self._path)))
+        found = _stamp(str(self._path))
         if found is not None and not os.access(self._path, os.W_OK):
             raise ReadOnly(f"{self._path} may only be read", hint="Make the file writable, or copy it.")
-        if found is not None and self._db is not None and found == self._inode:
+        if found is not None and found[2] and self._db is not None and _inode(found) == self._inode:
             return
         if not self._create:
             check_file(self._path)

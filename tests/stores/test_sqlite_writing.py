@@ -14,7 +14,7 @@ import pytest
 import stores.sqlite
 from stores import open_store
 from stores.conformance import folder_as_it_is
-from stores.errors import Busy, Conflict, Unreachable
+from stores.errors import Busy, Conflict, Corrupt, Unreachable
 from stores.locks import FileLock
 from stores.sqlite import foreign_lock, open_reading, open_writing
 from tests.builders import native_file, table_file
@@ -40,6 +40,16 @@ def test_writing_makes_no_file(tmp_path: Path) -> None:
         pass
     writing.close()
     assert not (tmp_path / "absent.db").exists()
+
+
+def test_a_file_that_was_emptied_since_the_last_write_is_not_written_to(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "a.sqlite")
+    with closing(open_writing(path, tmp_path / "lock")) as writing:
+        with writing.transaction() as db:
+            db.execute(INSERT)
+        os.truncate(path, 0)
+        with pytest.raises(Corrupt, match="is an empty file"), writing.transaction() as db:
+            db.execute(INSERT)
 
 
 def test_a_lock_that_is_held_is_named_after_a_bounded_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
