@@ -45,8 +45,9 @@ def skeleton(path: Path, opened: tuple[int, int] | None, tables: SqliteTables, t
     column = _recalled(kept, seen)
     if column is not None:
         return Skeleton([column])
+    quiet = _are_quiet(files)  # before it is read: what is read may have been begun before the last write
     read = tables.skeleton(thread)
-    if _is_long(read) and _are_quiet(files) and _seen(_files(path), tables, thread) == seen:
+    if quiet and _is_long(read) and _seen(_files(path), tables, thread) == seen:
         with contextlib.suppress(OSError):
             _keep(kept, seen, read.columns[""])
     return read

@@ -193,6 +193,22 @@ def test_a_file_that_was_just_written_is_not_kept(path: Path, monkeypatch: pytes
     assert kept_files() == []
 
 
+def test_a_file_does_not_become_quiet_by_being_read_for_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, read = [path.stat().st_ctime_ns], SqliteTables.skeleton
+
+    def slow(self: SqliteTables, thread: str) -> Skeleton:
+        clock[0] += 10**10
+        return read(self, thread)
+
+    monkeypatch.setattr(SqliteTables, "skeleton", slow)
+    monkeypatch.setattr(kept.time, "time_ns", lambda: clock[0])
+    monkeypatch.setattr(kept, "QUIET_NS", 10**9)
+    told(path)
+    assert kept_files() == []
+    told(path)
+    assert len(kept_files()) == 1
+
+
 def test_another_file_than_the_open_one_is_not_taken_for_it(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         tables = SqliteTables.of(db)
