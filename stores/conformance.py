@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 
+from stores.conformance_addresses import AddressConformance as AddressConformance
 from stores.conformance_effects import EffectsConformance as EffectsConformance
 from stores.conformance_runs import StepConformance
 from stores.conformance_sample import HEADS as HEADS
@@ -319,7 +320,7 @@ class RunStoreConformance(StepConformance, SupervisionConformance):
     """`stores.protocol.RunStore`: definitions, runs, steps, approvals; ownership, cases, events."""
 
 
-class AdapterConformance(StoreConformance, WriterConformance, RunStoreConformance):
+class AdapterConformance(StoreConformance, AddressConformance, WriterConformance, RunStoreConformance):
     """All of it: what an adapter declares is tested, what it does not must say so."""
 
 

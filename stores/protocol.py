@@ -74,19 +74,27 @@ class TellsCopies(Protocol):
 class TellsAddresses(Protocol):
     """A store that tells where a thread's checkpoints are for a small part of what their headers cost.
 
-    Its ids have the time and the step in them. What a header shows beside them can be asked for where it is looked at.
+    What a header shows beside that can be asked for where it is looked at.
     """
 
     def addresses(self, thread: str) -> Addresses:
         """All of a thread. Raises NotFound."""
         ...
 
-    def threads_at(self) -> Sequence[ThreadInfo]:
-        """Every thread, in the order of ``threads``, as far as addresses tell."""
-        ...
-
     def headers_at(self, thread: str, refs: Sequence[Ref]) -> Sequence[Header]:
         """Those of one thread at these addresses, in any order; of those that are gone there is none."""
+        ...
+
+
+@runtime_checkable
+class ListsByAddress(TellsAddresses, Protocol):
+    """One whose ids have the time and the step in them: a list can show its checkpoints before their headers are read.
+
+    Its rows do not tell which thread was forked from which.
+    """
+
+    def threads_at(self) -> Sequence[ThreadInfo]:
+        """Every thread, in the order of ``threads``, as far as addresses tell."""
         ...
 
 

@@ -153,8 +153,10 @@ def evaluate(expression: Expression, state: Mapping[str, Value], known: Payloads
     """What the expression says of a state. A value of a class answers as its payload, undecoded bytes by what is
     known of them. JMESPath has null for what is not there: of a plain path the answer is MISSING then, and a failure
     where the path leads into what nobody knows. ``known`` as in `tt_debug.values.plain`."""
+    # Of a large state most is not asked for, and need not be made plain.
+    asked = state if expression.reads is None else {key: state[key] for key in expression.reads if key in state}
     try:
-        answer = expression._ask(plain(state, known))
+        answer = expression._ask(plain(asked, known))
         return answer if answer is not None or expression.path is None else _null(expression.path, state)
     except expression._errors as error:
         return Failed(str(error).replace("\n", " "))

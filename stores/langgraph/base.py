@@ -115,7 +115,7 @@ class LangGraphBase(ABC):
         return self._ask(question)
 
     def threads_at(self) -> Sequence[ThreadInfo]:
-        """As `stores.protocol.TellsAddresses`."""
+        """As `stores.protocol.ListsByAddress`."""
         return self._ask(lambda tables: [_by_address(row) for row in tables.threads_at()])
 
     def addresses(self, thread: str) -> Addresses:
@@ -134,9 +134,9 @@ class LangGraphBase(ABC):
         def question(tables: Tables) -> Sequence[Header]:
             reading = self._thread(tables, thread)
             assert reading.skeleton is not None
-            keys = [key for key in (Key(ref.id, ref.ns) for ref in refs) if key in reading.skeleton]
+            keys = [Key(ref.id, ref.ns) for ref in refs]
             reading.steps.prepare(keys)
-            return [reading.header(key) for key in keys]
+            return [reading.header(key) for key in keys if reading.steps.is_there(key)]
 
         try:
             return self._ask(question)

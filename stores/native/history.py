@@ -23,6 +23,7 @@ from stores.model import (
     ThreadInfo,
     Value,
 )
+from stores.native.addresses import NativeAddresses
 from stores.native.database import Database
 from stores.native.past import NativePast
 from stores.native.rows import (
@@ -77,7 +78,7 @@ WHERE c.thread_id = ? AND c.seq < ? ORDER BY c.seq DESC LIMIT ?
 _PAST_THE_LAST: Final = 2**63 - 1
 
 
-class NativeHistory(NativePast, NativeSupervision, NativeScanning):
+class NativeHistory(NativePast, NativeSupervision, NativeScanning, NativeAddresses):
     """Listing, loading, appending and forking, wherever the tables lie."""
 
     @rereading

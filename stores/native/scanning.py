@@ -38,7 +38,7 @@ class NativeScanning(NativeBase):
         """As `stores.scanning.Scans`."""
         with self._reading() as db:
             columns = "c.state, c.size" if holds is None else f"c.state, c.size, {HEADER_COLUMNS}"
-            rows = {Ref(row[0], "", row[1]): row[2:] for row in _rows(db, refs, columns)}
+            rows = {Ref(row[0], "", row[1]): row[2:] for row in rows_at(db, refs, columns)}
             wanted = {ref: row for ref, row in rows.items() if isinstance(row[0], str)}
             answers: dict[Ref, Answer] = {}
             if holds is not None:
@@ -53,7 +53,7 @@ class NativeScanning(NativeBase):
         return [answers.get(ref, Unscanned.ALONE) for ref in refs]
 
 
-def _rows(db: Database, refs: Sequence[Ref], columns: str) -> Iterator[Row]:
+def rows_at(db: Database, refs: Sequence[Ref], columns: str) -> Iterator[Row]:
     """Thread, id, and what else is asked, of each that is there."""
     sql = f"SELECT c.thread_id, c.checkpoint_id, {columns} FROM checkpoints c WHERE c.thread_id = ?"
     for thread, ids in _parts(refs):

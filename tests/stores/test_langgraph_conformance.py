@@ -13,7 +13,7 @@ import pytest
 
 from stores import ids
 from stores.codec import msgpack
-from stores.conformance import SAMPLE, TRIP, StoreConformance, WriterConformance
+from stores.conformance import SAMPLE, TRIP, AddressConformance, StoreConformance, WriterConformance
 from stores.langgraph.sqlite import LangGraphStore
 from stores.model import NewCheckpoint
 
@@ -82,7 +82,7 @@ def frozen(path: Path) -> Iterator[LangGraphStore]:
     store.close()
 
 
-class TestLangGraphStore(StoreConformance, WriterConformance):
+class TestLangGraphStore(StoreConformance, AddressConformance, WriterConformance):
     def test_a_fork_is_a_new_thread_and_the_base_stays(self, sample: Any) -> None:
         """Without changes a fork is a copy: its head is the base itself, and has no row to keep a reason in."""
         base = SAMPLE[2]

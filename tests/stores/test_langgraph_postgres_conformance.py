@@ -11,7 +11,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.types.json import Jsonb
 
 from stores.codec import msgpack
-from stores.conformance import SAMPLE, StoreConformance, WriterConformance
+from stores.conformance import SAMPLE, AddressConformance, StoreConformance, WriterConformance
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.model import NewCheckpoint
 from tests.postgres import database as database
@@ -64,7 +64,7 @@ def frozen(filled: str) -> Iterator[LangGraphPostgresStore]:
     store.close()
 
 
-class TestLangGraphPostgres(StoreConformance, WriterConformance):
+class TestLangGraphPostgres(StoreConformance, AddressConformance, WriterConformance):
     def test_a_fork_is_a_new_thread_and_the_base_stays(self, sample: Any) -> None:
         """Without changes a fork is a copy: its head is the base itself, and has no row to keep a reason in."""
         base = SAMPLE[2]

@@ -15,6 +15,7 @@ import pytest
 from stores.conformance import (
     SAMPLE,
     TRIP,
+    AddressConformance,
     EffectsConformance,
     RunStoreConformance,
     StoreConformance,
@@ -47,7 +48,7 @@ def frozen(path: Path) -> Iterator[NativeStore]:
         yield store
 
 
-class TestNative(StoreConformance, WriterConformance, RunStoreConformance, EffectsConformance):
+class TestNative(StoreConformance, AddressConformance, WriterConformance, RunStoreConformance, EffectsConformance):
     pass
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import NotFound
 from stores.model import Ref, Status
-from stores.protocol import TellsAddresses
+from stores.protocol import ListsByAddress
 from tt_debug.errors import RefNotFound
 from tt_debug.shell import argument
 
@@ -35,6 +35,12 @@ class Place(NamedTuple):
 
     view: ThreadView
     ref: Ref
+
+
+def resolve(session: Session, text: str) -> Ref:
+    """What a REF leads to, as `locate` says it; no forks are looked at for a head."""
+    thread, selector = session.split(text)
+    return session.lineage(thread).head if selector == "head" else locate(session, text).ref
 
 
 def locate(session: Session, text: str) -> Place:
@@ -65,7 +71,7 @@ def split(store: Store, text: str) -> tuple[str, str]:
 def thread_exists(store: Store, thread: str) -> bool:
     """Whether the store has any checkpoint of it; a table may well have one whose name is the empty text."""
     try:
-        if isinstance(store, TellsAddresses):  # a page of headers is in order, and so a whole thread would have to be
+        if isinstance(store, ListsByAddress):  # a page of headers is in order, and so a whole thread would have to be
             return bool(store.addresses(thread).refs)
         return bool(store.headers(thread, limit=1).items)
     except NotFound:

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from stores.errors import NotFound
 from stores.model import Addresses, Capability, Header, Page, Ref, ThreadInfo
-from stores.protocol import Store, TellsAddresses, TellsCopies
+from stores.protocol import ListsByAddress, Store, TellsAddresses, TellsCopies
 from stores.refs import of_subgraphs
 from tt_debug.session import owners
 from tt_debug.session.headers import TOGETHER, Read, Strand
 
 if TYPE_CHECKING:
+    from stores.runs import Run
     from tt_debug.session.journal import Journal
     from tt_debug.session.thread_view import ThreadView
 
@@ -59,7 +61,7 @@ def every_thread(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
 
 def brief_threads(store: Store, journal: Journal) -> Iterator[ThreadInfo]:
     """The same, but for what lies in states where a store tells the rest for much less: see ``ThreadInfo.read``."""
-    if not isinstance(store, TellsAddresses):
+    if not isinstance(store, ListsByAddress):
         yield from every_thread(store, journal)
         return
     forks = {**_copies(store), **journal.forks()}
@@ -188,11 +190,10 @@ def open_view(
         count = sum(len(each.refs if isinstance(each, Strand) else each) for each in family)
         return on_page is None or on_page(Progress(count, view))
 
-    def read_headers(refs: Sequence[Ref]) -> list[Header]:
-        return [owners.header_now(store, header, ours) for header in _headers_at(store, refs)]
+    read_headers = _reader(store, ours)
 
     def read(name: str) -> bool:
-        if isinstance(store, TellsAddresses):
+        if isinstance(store, ListsByAddress) or (alone and isinstance(store, TellsAddresses)):
             with _uncollected():
                 family.append(_by_address(store.addresses(name), read_headers))
             return True
@@ -206,6 +207,32 @@ def open_view(
 
     complete = read(thread) and (alone or all(goes_on() and read(name) for name in _related(store, journal, thread)))
     return view(complete=complete)
+
+
+def open_lineage(store: Store, journal: Journal, thread: str) -> ThreadView:
+    """The thread with every one that it goes on from, and perhaps with more of its family: what a question of one line
+    needs. Where a store tells addresses, headers are read when they are looked at. Raises NotFound."""
+    if isinstance(store, ListsByAddress) or not isinstance(store, TellsAddresses):
+        return open_view(store, journal, thread)
+    from tt_debug.session.thread_view import ThreadView
+
+    read, strands = _reader(store, owners.standings(store)), []
+    with _uncollected():
+        names = [thread]
+        for name in names:
+            try:
+                found = store.addresses(name)
+            except NotFound:
+                if name == thread:
+                    raise
+                continue  # what goes on from there says so
+            strands.append(_by_address(found, read))
+            names += dict.fromkeys(ref.thread for ref in found.missing.values() if ref.thread not in names)
+    return ThreadView(thread, root_head(store, thread, strands[0].refs), strands, False, complete=True, read=read)
+
+
+def _reader(store: Store, ours: Mapping[str, Run]) -> Read:
+    return lambda refs: [owners.header_now(store, header, ours) for header in _headers_at(store, refs)]
 
 
 def _by_address(found: Addresses, read: Read) -> Strand:
@@ -246,7 +273,7 @@ def _told_apart(family: Sequence[Strand], read: Read) -> list[Strand]:
 def _related(store: Store, journal: Journal, thread: str) -> list[str]:
     """What may be drawn beside a thread. Forks that were taken back are not; whoever opens one sees it."""
     forks = {**_copies(store), **journal.forks()}
-    if isinstance(store, TellsAddresses) and not forks:
+    if isinstance(store, ListsByAddress) and not forks:
         return []
     every = list(every_thread(store, journal))
     shown = {info.thread for info in in_sight(iter(every), journal)}

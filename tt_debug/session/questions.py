@@ -47,7 +47,7 @@ class Scope:
 
 def history(session: Session, ref: Ref, path: Path, on_progress: OnProgress | None = None) -> Iterator[blame.Stop]:
     """Every write of ``path`` on the line that ends at ``ref``, newest first. Raises Stopped."""
-    place = _line(session.open_thread(ref.thread), ref)
+    place = _line(session.lineage(ref.thread), ref)
     newest_first = replace(place, refs=place.refs[::-1])
     book = blame.Book(place.view.headers.__getitem__, session.load)
     settled = _settled(session, ref, path)
@@ -62,7 +62,7 @@ def change_before(session: Session, ref: Ref, path: Path, on_progress: OnProgres
 
 def change_after(session: Session, ref: Ref, end: Ref, path: Path, on_progress: OnProgress | None = None) -> Ref | None:
     """The nearest one after it, on the line that goes on to ``end``. Raises Stopped."""
-    place = _line(session.open_thread(end.thread), end)
+    place = _line(session.lineage(end.thread), end)
     at = next((at for at, each in enumerate(place.refs) if each == ref), len(place.refs))
     after, settled = replace(place, refs=place.refs[at + 1 :]), _settled(session, ref, path)
     return blame.next_change(_with_states(session, after, settled, on_progress), session.load(ref).state, settled)
@@ -127,7 +127,7 @@ def _hit(place: Place, ref: Ref, value: Value) -> Hit:
 
 
 def _halved(session: Session, finder: Finder, ref: Ref) -> Iterator[Hit]:
-    place = _line(session.open_thread(ref.thread), ref)
+    place = _line(session.lineage(ref.thread), ref)
     refs = place.refs
     try:
         found = finder.bisect(len(refs), lambda at: session.scanner.state(refs[at]))
@@ -203,8 +203,8 @@ class Place:
 def places(session: Session, scope: Scope) -> Iterator[Place]:
     """The checkpoints to be asked, a thread at a time."""
     if scope.ref is not None:
-        view = session.open_thread(scope.ref.thread)
-        yield _whole(view) if scope.every_branch else _line(view, scope.ref)
+        thread = scope.ref.thread
+        yield _whole(session.open_thread(thread)) if scope.every_branch else _line(session.lineage(thread), scope.ref)
         return
     infos = session.threads(brief=True)
     # Only families of forks are read as graphs: opening one looks at every thread of the store.

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Self
 
 from stores.errors import NotFound, ReadOnly
-from stores.protocol import Interruptible, RunStore, Store, TellsAddresses
+from stores.protocol import Interruptible, ListsByAddress, RunStore, Store
 from stores.registry import open_store
 from tt_debug.errors import RefNotFound
 from tt_debug.session import addresses, listing, owners, running
@@ -42,9 +42,11 @@ class Session(Doors):
         """A thread's checkpoints alone, all namespaces, oldest first; its forks are `open_thread`'s to find."""
         self.alone: Callable[[str], ThreadView] = partial(listing.open_view, store, journal, alone=True)
         """The same as a graph."""
+        self.lineage: Callable[[str], ThreadView] = partial(listing.open_lineage, store, journal)
+        """The same with what it goes on from, in other threads too: its lines are whole."""
         self.split: Callable[[str], tuple[str, str]] = partial(addresses.split, store)
         """Thread and selector of a REF. Raises RefNotFound when there is no such thread."""
-        self.has_brief = isinstance(store, TellsAddresses)
+        self.has_brief = isinstance(store, ListsByAddress)
         """Whether a brief list of threads is there long before the whole one."""
         self.interrupt: Callable[[int], None] = store.interrupt if isinstance(store, Interruptible) else _go_on
         """End what another thread (`threading.get_ident`) is asking the store: nobody waits for the answer."""
@@ -104,7 +106,7 @@ class Session(Doors):
 
     def resolve(self, text: str) -> Ref:
         """A REF as typed: THREAD[@SELECTOR]. Raises RefNotFound, naming what was looked for."""
-        return addresses.locate(self, text).ref
+        return addresses.resolve(self, text)
 
     def load(self, ref: Ref) -> Checkpoint:
         """State and tasks, from a cache bounded in bytes or from the store."""

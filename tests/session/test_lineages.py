@@ -1,0 +1,113 @@
+"""A line across native threads: the same by addresses as by every header of the family, and for less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stores.errors import NotFound
+from stores.model import NewCheckpoint, Ref
+from stores.native.sqlite import NativeStore
+from stores.past import PastCheckpoint, PastThread
+from tests.builders import native_file
+from tt_debug import blame
+from tt_debug.session import questions
+from tt_debug.session.headers import AROUND
+from tt_debug.session.questions import Scope
+from tt_debug.session.session import Session
+
+# Parents by their place among those before, the thread of each, and its value; ids are of another kind than ours, and
+# sort in another order than the one they came in.
+ROWS = st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=30)
+
+
+def history_of(rows: Sequence[tuple[int, str, int]]) -> list[NewCheckpoint]:
+    made: list[NewCheckpoint] = []
+    for at, (back, thread, value) in enumerate(rows):
+        parent = made[max(0, at - 1 - back)].ref if made else None
+        ref = Ref(thread, "", f"{at * 7 % 1009:04}")
+        state = {"n": value, "at": at} if value else {"at": at}
+        made.append(NewCheckpoint(ref, parent, state, "step" if made else "input", nodes=(f"node{at % 3}",)))
+    return made
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Session]:
+    session = Session.open(str(path), read_only=True)
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+@settings(max_examples=25, deadline=None)
+@given(ROWS)
+def test_a_line_and_its_headers_are_those_of_the_whole_family(rows: Sequence[tuple[int, str, int]]) -> None:
+    made = history_of(rows)
+    with TemporaryDirectory() as folder, opened(native_file(Path(folder) / "native.sqlite", made)) as session:
+        for new in made:
+            family, lineage = session.open_thread(new.ref.thread), session.lineage(new.ref.thread)
+            line = lineage.line(new.ref)
+            assert line == family.line(new.ref)
+            assert [lineage.headers[ref] for ref in line] == [family.headers[ref] for ref in line]
+            assert lineage.head == family.head == session.resolve(new.ref.thread)
+
+
+@settings(max_examples=25, deadline=None)
+@given(ROWS)
+def test_questions_of_a_line_answer_what_its_checkpoints_say(rows: Sequence[tuple[int, str, int]]) -> None:
+    made = history_of(rows)
+    with TemporaryDirectory() as folder, opened(native_file(Path(folder) / "native.sqlite", made)) as session:
+        end = made[-1].ref
+        family = session.open_thread(end.thread)
+        line = [(ref, session.load(ref)) for ref in family.line(end)]
+        for path in (("n",), ("at",), ("nothing",), ()):
+            book = blame.Book(family.headers.__getitem__, session.load)
+            newest_first = [(ref, found.state) for ref, found in reversed(line)]
+            assert list(questions.history(session, end, path)) == list(blame.history(newest_first, book, path))
+        hits = questions.find(session, "n == `2`", Scope(end)).hits
+        assert [hit.ref for hit in hits] == [ref for ref, found in line if found.state.get("n") == 2]
+
+
+def test_only_headers_that_are_shown_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = history_of([(0, "a", at // 500) for at in range(1_000)])
+    read: list[int] = []
+    at_addresses = NativeStore.headers_at
+
+    def counted(self: NativeStore, thread: str, refs: Sequence[Ref]) -> Any:
+        read.append(len(refs))
+        return at_addresses(self, thread, refs)
+
+    path = native_file(tmp_path / "native.sqlite", [])
+    with closing(NativeStore(path, read_only=False)) as store:
+        store.restore([PastThread("a")], map(PastCheckpoint, made))
+    with opened(path) as session:
+        end = session.resolve("a")  # asks whether there is such a thread, by its newest header
+        monkeypatch.setattr(NativeStore, "headers_at", counted)
+        monkeypatch.setattr(NativeStore, "headers", None)
+        assert not list(questions.find(session, "n == `7`", Scope(end)).hits)
+        assert not list(questions.history(session, end, ("nothing",)))
+        assert not read
+        (stop,) = questions.history(session, end, ("n",))
+        assert (stop.ref, stop.nodes) == (made[500].ref, made[500].nodes)
+        assert sum(read) <= 2 * AROUND
+
+
+def test_a_parent_in_a_thread_that_is_gone_is_told_of(tmp_path: Path) -> None:
+    orphan = NewCheckpoint(Ref("b", "", "2"), Ref("a", "", "1"), {"n": 1}, "fork")
+    path = native_file(tmp_path / "native.sqlite", [])
+    with closing(NativeStore(path, read_only=False)) as store:
+        store.restore([PastThread("b")], [PastCheckpoint(orphan)])
+    with opened(path) as session:
+        lineage = session.lineage("b")
+        assert lineage.line() == (orphan.ref,)
+        assert lineage.headers[orphan.ref].problem == "its parent is not in the store"
+        with pytest.raises(NotFound):
+            session.lineage("a")
