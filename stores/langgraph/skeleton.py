@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress
-from operator import ne
+from itertools import chain, compress, islice
+from operator import lt, ne
 from typing import TYPE_CHECKING, NamedTuple
 
 from stores.model import Addresses, Ref
@@ -44,10 +44,12 @@ class Column:
 
     @classmethod
     def of(cls, ns: str, ids: Sequence[str], parents: Sequence[str]) -> Column:
-        """From the ids of checkpoints and of their parents, "" for none, in any order."""
-        if list(ids) != sorted(ids):
-            order = sorted(range(len(ids)), key=ids.__getitem__)
-            ids, parents = [ids[at] for at in order], [parents[at] for at in order]
+        """From the ids of checkpoints and of their parents, "" for none, in any order. Of one that is there twice, as
+        it may be in a table without a key, the last is told."""
+        if not is_ascending(ids):
+            above = dict(zip(ids, parents, strict=True))
+            ids = sorted(above)
+            parents = [above[id] for id in ids]
         return cls(ns, (), array("i"), {}).followed_by(ids, parents)
 
     def followed_by(self, ids: Sequence[str], parents: Sequence[str]) -> Column:
@@ -87,7 +89,7 @@ class Column:
     def grown(self, rows: Sequence[tuple[str, str]]) -> Column | None:
         """With further (id, parent or "") after the last one; None where they are no mere continuation."""
         ids, parents = [id for id, _ in rows], [parent for _, parent in rows]
-        return self.followed_by(ids, parents) if ids and ids[0] > self.ids[-1] else None
+        return self.followed_by(ids, parents) if ids and is_ascending([self.ids[-1], *ids]) else None
 
     def goes_on(self, id: str) -> bool:
         """Whether others name it as their parent."""
@@ -203,6 +205,12 @@ class Skeleton:
         keys = [Key(id, column.ns) for column in self.columns.values() for id in column.ids]
         keys.sort(reverse=True)
         return (keys, frozenset()) if self._sorts else _children_first(keys, self.parent)
+
+
+def is_ascending(ids: Sequence[str]) -> bool:
+    """Whether each is greater than the one before it: a table without a key, or one that takes a letter in either case
+    for the same, has them otherwise."""
+    return all(map(lt, ids, islice(ids, 1, None)))
 
 
 def place(ids: Sequence[str], id: str) -> int | None:

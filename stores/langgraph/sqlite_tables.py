@@ -15,7 +15,7 @@ from stores.errors import Corrupt, Unsupported
 from stores.langgraph import sqlite_room, sqlite_threads
 from stores.langgraph.collisions import Versions
 from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
-from stores.langgraph.skeleton import Column, Key, Skeleton, build
+from stores.langgraph.skeleton import Column, Key, Skeleton, build, is_ascending
 from stores.langgraph.sqlite_listing import Listing, is_text, spaces
 from stores.langgraph.tables import recognises
 from stores.model import Ref
@@ -118,7 +118,7 @@ class SqliteTables:
                 return None
             column = column.followed_by(*split) if count else column
             if count < limit:
-                return column
+                return column if is_ascending(column.ids) else None
             start = f"{column.ids[-1]}\0"  # no text lies between the two
 
     def since(self, thread: str, last: Key) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stores.langgraph import sqlite_tables
-from stores.langgraph.skeleton import Key, Skeleton, build
+from stores.langgraph.skeleton import Key, Skeleton, build, joined
 from stores.langgraph.sqlite_tables import SqliteTables
 from tests.stores.handmade import CHECKPOINTS, uuid
 
@@ -86,3 +86,28 @@ def test_a_file_read_in_pages_is_what_it_is_row_by_row(rows: dict[tuple[str, str
     plain = build((ns, id, parent) for (ns, id), parent in rows.items())
     assert read.columns == plain.columns
     assert read.order == plain.order
+
+
+KEYLESS = CHECKPOINTS.partition(",\n    PRIMARY")[0] + ")"
+"""As a copy made by SELECT: a row may be there twice."""
+CASELESS = CHECKPOINTS.replace("checkpoint_id TEXT", "checkpoint_id TEXT COLLATE NOCASE")
+TWICE = [("a", None), ("b", "a"), ("b", "a"), ("d", "c"), ("c", "b"), ("d", "c")]
+MIXED = [("a1", None), ("B2", "a1"), ("c3", "B2"), ("D4", "c3")]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 10])
+@pytest.mark.parametrize(("table", "rows"), [(KEYLESS, TWICE), (CASELESS, MIXED)], ids=["twice", "caseless"])
+def test_rows_that_do_not_ascend_are_told_like_any_others(
+    monkeypatch: pytest.MonkeyPatch, table: str, rows: list[tuple[str, str | None]], page: int
+) -> None:
+    monkeypatch.setattr(sqlite_tables, "_PAGE", page)
+    whole = build(("", id, parent) for id, parent in rows)
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(table)
+        db.executemany("INSERT INTO checkpoints VALUES ('t', '', ?, ?, 'msgpack', x'', x'')", rows)
+        read = SqliteTables.of(db).skeleton("t")
+    assert read.columns == whole.columns
+    assert joined([""] * len(rows), *zip(*[(id, parent or "") for id, parent in rows], strict=True)).columns == (
+        whole.columns
+    )
+    assert build([("", "A", None)]).columns[""].grown([("a", "A"), ("a", "A")]) is None
