@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from stores.model import Change
 from tests.builders import native_file
+from tests.stores.handmade import Row, handmade, uuid
 from tests.tui.conftest import screen_text, settled, wait_for
 from tt_debug.session.session import Session
 from tt_debug.tui.app import OpenStore, TtDebugApp
@@ -128,3 +129,18 @@ async def test_forks_and_edits_of_earlier_sessions_are_on_the_list_too_and_can_b
         await agree(app, pilot)
         await wait_for(pilot, lambda: "taken back" in screen_text(app))
         assert "mine" not in names(session)
+
+
+async def test_the_same_fork_in_a_copy_of_the_store_is_on_the_list_too(tmp_path: Path) -> None:
+    sessions = [Session.open(str(handmade(tmp_path / name, [Row(uuid(1))]))) for name in ("a.db", "b.db")]
+    first, second = (session.fork(session.resolve("t"), "mine") for session in sessions)
+    assert first.ref == second.ref
+    app = TtDebugApp([OpenStore(str(each.info.path), str(each.info.path)[-4:], each) for each in sessions])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        app.note_done("forked mine", made=(app.stores[0], first.ref))
+        await pilot.press("at")
+        await settled(pilot, app)
+        assert [word for word in ("a.db", "b.db") if f"on record · {word}" in screen_text(app)] == ["b.db"]
+    for session in sessions:
+        session.close()

@@ -85,9 +85,9 @@ class LogScreen(BaseScreen):
         done = list(reversed(self.tt.done))
         rows: list[tuple[Line, Row | None]] = [(_done_line(each), Row(each.command, each.made)) for each in done]
         view.border_title = f"1 Done in this session  {len(done):,}"
-        told = {each.made[1] for each in done if each.made is not None}
+        told = {(each.made[0].url, each.made[1]) for each in done if each.made is not None}
         for store, writes in self._earlier.values():
-            earlier = [each for each in writes if each.ref not in told]
+            earlier = [each for each in writes if (store.url, each.ref) not in told]
             if earlier:
                 words = f"on record {glyphs.dot} {store.label} {glyphs.dot} {counted(len(earlier), 'write')} of ours"
                 rows.append(((Piece(words, "secondary"),), None))
