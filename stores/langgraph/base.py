@@ -134,9 +134,9 @@ class LangGraphBase(ABC):
         def question(tables: Tables) -> Sequence[Header]:
             reading = self._thread(tables, thread)
             assert reading.skeleton is not None
-            keys = [key for key in (Key(ref.id, ref.ns) for ref in refs) if key in reading.skeleton]
+            keys = [Key(ref.id, ref.ns) for ref in refs]
             reading.steps.prepare(keys)
-            return [reading.header(key) for key in keys]
+            return [reading.header(key) for key in keys if reading.steps.is_there(key)]
 
         try:
             return self._ask(question)

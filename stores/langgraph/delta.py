@@ -106,7 +106,9 @@ class Deltas:
                 break
             stored = self.steps.tables.writes(self.steps.thread, key, values=True)
             for name, batches in list(left.items()):
-                batches.append([self._decode(row) for row in sorted(stored, key=_order) if row.channel == name])
+                batches.append(
+                    [self._decode(row) for row in sorted(stored, key=rows.WRITE_ORDER) if row.channel == name]
+                )
                 seed = self._stored(key, name)
                 if seed is not MISSING:
                     found[name] = whole(seed), _flat(left.pop(name))
@@ -182,10 +184,6 @@ class Deltas:
             if name in self.steps.card(one).outline.available:
                 return line[: index + 1]
         return line
-
-
-def _order(row: rows.WriteRow) -> tuple[str, str, int]:
-    return row.order()
 
 
 def _flat(batches: Sequence[Sequence[Value]]) -> list[Value]:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
 import xxhash
 
 from stores.langgraph.outline import Outline
-from stores.langgraph.rows import END, PREVIOUS, START, TASKS
+from stores.langgraph.rows import START, TASKS
 from stores.model import Value
 
 PULL: Final = "__pregel_pull"
 PUSH: Final = "__pregel_push"
-_FUNCTIONAL: Final = frozenset({START, END, PREVIOUS})
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 Triggers = dict[str, set[str]]
 """Node → the channels that wake it."""
@@ -149,19 +150,26 @@ def node_of(channel: str) -> str | None:
     return rest.rpartition(":")[2] or None if kind == "branch" else None
 
 
-def due_tasks(place: Place, outline: Outline, triggers: Triggers) -> tuple[Due, ...]:
-    """The tasks that the runtime would prepare: Sends in their order, then nodes by name."""
-    pushed = [Due(place.push_id(node, index), node, push_path(index)) for index, node in enumerate(outline.sends)]
-    pulled: list[Due] = []
+def due_tasks(place: Place, outline: Outline, triggers: Triggers, told: Mapping[str, str] = _NONE) -> tuple[Due, ...]:
+    """The tasks that the runtime would prepare: Sends in their order, then nodes by name.
+
+    ``told`` are task ids by path, as rows have them: such a node's id is not made.
+    """
+    due = [Due(place.push_id(node, index), node, push_path(index)) for index, node in enumerate(outline.sends)]
     available = outline.available.keys()
-    for node in sorted(node for node, channels in triggers.items() if not available.isdisjoint(channels)):
-        channels = triggers[node]
-        if woken := woken_by(outline, node, channels):
-            waking = id_triggers(place.ids, node, woken, channels)
-            # Where the place among the tasks counts, the order of the graph's nodes is not known: by name, until a
-            # row proves another.
-            pulled.append(Due(place.pull_id(node, waking, len(pushed) + len(pulled)), node, pull_path(node)))
-    return (*pushed, *pulled)
+    woken = {
+        node: found
+        for node, channels in triggers.items()
+        if not available.isdisjoint(channels) and (found := woken_by(outline, node, channels))
+    }
+    # Where the place among the tasks counts, the order of the graph's nodes is not known: by name, until a row proves
+    # another.
+    for index, node in enumerate(sorted(woken), len(due)):
+        path = pull_path(node)
+        if (id := told.get(path)) is None:
+            id = place.pull_id(node, id_triggers(place.ids, node, woken[node], triggers[node]), index)
+        due.append(Due(id, node, path))
+    return tuple(due)
 
 
 def id_triggers(ids: Ids, node: str, woken: Iterable[str], channels: Iterable[str]) -> Iterable[str]:
@@ -189,11 +197,11 @@ def push_path(index: int) -> str:
 
 def woken_by(outline: Outline, node: str, channels: Iterable[str]) -> list[str]:
     """The channels that have news for a node and wake it."""
-    seen = outline.seen.get(node)
-    waiting = [channel for channel in channels if channel in outline.available]
+    available, seen = outline.available, outline.seen.get(node)
+    waiting = [channel for channel in channels if channel in available]
     if seen is None:
         return waiting
-    return [channel for channel in waiting if _is_newer(outline.available[channel], seen.get(channel))]
+    return [channel for channel in waiting if _is_newer(available[channel], seen.get(channel))]
 
 
 def _is_newer(version: Value, seen: Value) -> bool:

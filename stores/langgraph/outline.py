@@ -33,8 +33,8 @@ NOT_NODES: Final = frozenset({"__input__", "__interrupt__", "__snapshot_bumps__"
 
 
 _SEALED: Final = "encrypted, and there is no key that opens it"
-_PARTS: Final = ("channel_values", "channel_versions")
 _WHOLE_NUMBERS: Final = frozenset({int, bool})
+_TEXTS: Final = frozenset({str})
 _NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
@@ -85,9 +85,7 @@ def outline_of(row: CheckpointRow) -> Outline:
     except Corrupt as error:
         return Outline(problem=f"cannot be decoded: {error}")
     content = with_blobs(content, row, _shallow_blob)
-    if not isinstance(content, dict) or not all(isinstance(content.get(part, {}), dict) for part in _PARTS):
-        return Outline(problem="its content is not a checkpoint")
-    if "channel_versions" not in content:
+    if not _is_checkpoint(content):
         return Outline(problem="its content is not a checkpoint")
     found = _outline(content)
     inside = content.get("id")
@@ -101,6 +99,12 @@ def outline_of(row: CheckpointRow) -> Outline:
         later = f"its format is version {found.v}, later than any that tt-debug knows: it may be misread"
         return found._replace(odd=later)
     return found
+
+
+def _is_checkpoint(content: Value) -> bool:
+    if not isinstance(content, dict) or not isinstance(content.get("channel_versions"), dict):
+        return False
+    return isinstance(content.get("channel_values", {}), dict)
 
 
 def _shallow_blob(blob: Blob) -> Value:
@@ -140,13 +144,18 @@ def _outline(content: Mapping[str, Value]) -> Outline:
     return Outline(
         v=v,
         created=read_time(content.get("ts")),
-        available={name: versions.get(name) for name, value in values.items() if _is_available(name, value, v)},
+        available={
+            name: versions.get(name)
+            for name, value in values.items()
+            # A channel of the state, as most are, holds what it has.
+            if (value is not None and ":" not in name) or _is_available(name, value, v)
+        },
         channels=frozenset(versions).union(values),
         seen=seen,
         is_js=not _WHOLE_NUMBERS.isdisjoint(map(type, versions.values())),
         sends=tuple(map(send_node, pending)) if isinstance(pending, list) else (),
         has_sends="pending_sends" in content,
-        snapshot=any(map(_is_snapshot, values.values())),
+        snapshot=msgpack.Extension in map(type, values.values()) and any(map(_is_snapshot, values.values())),
     )
 
 
@@ -157,10 +166,9 @@ def _is_snapshot(value: Value) -> bool:
 def _named(value: Value) -> Mapping[str, Value]:
     """A mapping's entries with a name; damaged parts count as absent."""
     found = mapping(value)
-    for name in found:
-        if not isinstance(name, str):
-            return {name: item for name, item in found.items() if isinstance(name, str)}
-    return found
+    if _TEXTS.issuperset(map(type, found)):
+        return found
+    return {name: item for name, item in found.items() if isinstance(name, str)}
 
 
 def _plain(value: Value) -> Value:

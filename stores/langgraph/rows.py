@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -85,9 +86,9 @@ class WriteRow(NamedTuple):
     type: str | None = None
     value: bytes | None = None
 
-    def order(self) -> tuple[str, str, int]:
-        """Its place among the writes of a step, as the runtime applies them."""
-        return self.path, self.task, self.idx
+
+WRITE_ORDER: Final = attrgetter("path", "task", "idx")
+"""The place of a `WriteRow` among those of a step, as the runtime applies them."""
 
 
 def decode_typed(kind: str | None, data: bytes | str | None, decoder: msgpack.Decoder) -> Value:

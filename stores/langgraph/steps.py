@@ -18,7 +18,7 @@ from stores.langgraph.identity import Standing, with_paths
 from stores.langgraph.lore import Edges, Lore, untold
 from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
 from stores.langgraph.outline import Outline, outline_of, send_node
-from stores.langgraph.rows import INTERRUPT, TASKS, CheckpointRow, WriteRow
+from stores.langgraph.rows import INTERRUPT, TASKS, WRITE_ORDER, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
 from stores.langgraph.tables import Tables
 from stores.langgraph.tasks import Ran
@@ -92,8 +92,8 @@ class Steps:
     _suspects: list[dict[Key, tuple[str, ...]]] = field(default_factory=list, repr=False, compare=False)
 
     def suspect(self, key: Key) -> tuple[str, ...]:
-        """The channels of a checkpoint that may show another branch's value."""
-        if self.skeleton is None or not self.card(key).outline.is_js:
+        """The channels of a checkpoint of LangGraph JS that may show another branch's value."""
+        if self.skeleton is None:
             return ()
         if not self._suspects:
             self._suspects.append(suspects(self.skeleton, self.tables.counted_versions(self.thread)))
@@ -115,6 +115,10 @@ class Steps:
         if found is None:
             found = self._read[key] = self._card(key)
         return found
+
+    def is_there(self, key: Key) -> bool:
+        """Whether the store has a checkpoint."""
+        return self.card(key).outline.problem != NOT_THERE
 
     def _card(self, key: Key) -> Card:
         ref = Ref(self.thread, key.ns, key.id)
@@ -142,28 +146,35 @@ class Steps:
 
     def ran(self, key: Key, writes: Sequence[WriteRow] | None = None) -> tuple[Ran, ...]:
         """The tasks of a checkpoint's superstep. ``writes`` where they were read already, with their values."""
-        if key not in self._told:
+        found = self._told.get(key)
+        if found is None:
             if writes is None:
                 writes = self.tables.writes(self.thread, key)
             found = self._ran(key, writes)
-            if writes and writes[0].value is not None:
-                return found  # values are not kept
-            self._told[key] = found
-        return self._told[key]
+            if not writes or writes[0].value is None:  # values are not kept
+                self._told[key] = found
+        return found
 
     def _ran(self, key: Key, writes: Sequence[WriteRow]) -> tuple[Ran, ...]:
         card = self.card(key)
         outline = self._with_sends(key, card)
         triggers = self._triggers(key, outline)
         place = Place(key.ns, key.id, self.step_of(key) or 0, self._ids(outline))
-        standing = Standing(place, outline, triggers)
-        names = {*triggers, *outline.seen, *rows.mapping(card.metadata.get("writes"))}
-        known = with_paths(standing, writes, names)
+        if writes:
+            found = self._matched(key, Standing(place, outline, triggers), writes)
+        else:
+            found = tasks.untouched(due_tasks(place, outline, triggers))
+        return tuple(one._replace(stepped=True) for one in found) if self._was_stepped(key, outline) else found
+
+    def _matched(self, key: Key, at: Standing, writes: Sequence[WriteRow]) -> tuple[Ran, ...]:
+        """The tasks due and those that wrote."""
+        names = {*at.triggers, *at.outline.seen, *rows.mapping(self.card(key).metadata.get("writes"))}
+        known = with_paths(at, writes, names)
         if any(row.channel == INTERRUPT and not row.path for row in known):
             names |= set(self._asked_in(key, writes))
-            known = with_paths(standing, writes, names)
-        found = tasks.match(place, due_tasks(place, outline, triggers), known, names)
-        return tuple(one._replace(stepped=True) for one in found) if self._was_stepped(key, outline) else found
+            known = with_paths(at, writes, names)
+        told = {row.path: row.task for row in known}
+        return tasks.match(at.place, due_tasks(at.place, at.outline, at.triggers, told), known, names)
 
     def _ids(self, outline: Outline) -> Ids:
         if self.tables.is_first:
@@ -183,7 +194,7 @@ class Steps:
         outline = card.outline
         if outline.v >= 4 or outline.has_sends or card.parent is None:
             return outline
-        sends = sorted(self.tables.writes_to(self.thread, Key(card.parent, key.ns), TASKS), key=WriteRow.order)
+        sends = sorted(self.tables.writes_to(self.thread, Key(card.parent, key.ns), TASKS), key=WRITE_ORDER)
         nodes = (send_node(rows.decode_value(row.type, row.value, Decoder())) for row in sends)
         return outline._replace(sends=tuple(nodes)) if sends else outline
 

@@ -12,7 +12,18 @@ import xxhash
 
 from stores.langgraph.identity import CALL_PATH, UPDATE_PATH
 from stores.langgraph.next import PULL, PUSH, Due, Place, node_of
-from stores.langgraph.rows import CONTROL_WRITES, ERROR, INTERRUPT, NULL_TASK, RESUME, RETURN, START, WriteRow, mapping
+from stores.langgraph.rows import (
+    CONTROL_WRITES,
+    ERROR,
+    INTERRUPT,
+    NULL_TASK,
+    RESUME,
+    RETURN,
+    START,
+    WRITE_ORDER,
+    WriteRow,
+    mapping,
+)
 from stores.model import Interrupt, Status, Tagged, Task, Value, Write
 
 # What stands for the writer where no node ran.
@@ -63,27 +74,30 @@ class Ran(NamedTuple):
         return not outside and not self.path.startswith((UPDATE_PATH, CALL_PATH))
 
 
+def untouched(due: Iterable[Due]) -> tuple[Ran, ...]:
+    """The tasks of a superstep in which nothing was written."""
+    return tuple(Ran(task.id, task.node, task.path, (), due=True) for task in due)
+
+
 def match(place: Place, due: Sequence[Due], rows: Iterable[WriteRow], names: Iterable[str]) -> tuple[Ran, ...]:
     """The tasks of the superstep: those due first, then everything else that wrote.
 
     ``names`` are the nodes and functions that may stand behind a task whose path does not tell its name.
     """
     written: dict[str, list[WriteRow]] = {}
-    for row in sorted(rows, key=lambda row: (row.path, row.task, row.idx)):
+    for row in sorted(rows, key=WRITE_ORDER):
         written.setdefault(row.task, []).append(row)
     due = _with_unforeseen(due, written)
     ran = {task.id: Ran(task.id, task.node, task.path, tuple(written.get(task.id, ())), due=True) for task in due}
-    candidates = sorted(names)
+    foreseen = tuple(ran.values())
+    others = [task for task in written if task not in ran]
+    candidates = sorted(names) if others else ()
     # A call's id is made within its caller's, so callers come first: the path of a call begins with theirs.
-    for task in sorted(written, key=lambda task: written[task][0].path.count("~")):
+    for task in sorted(others, key=lambda task: written[task][0].path.count("~")):
         path = written[task][0].path
-        if task not in ran:
-            call = _call_name(place, task, path, candidates, ran.values())
-            name = call or _name(place, written[task], candidates)
-            ran[task] = Ran(task, name, path, tuple(written[task]))
-    order = {task: index for index, task in enumerate(written)}
-    others = sorted((one for one in ran.values() if not one.due), key=lambda one: order[one.id])
-    return (*(one for one in ran.values() if one.due), *others)
+        call = _call_name(place, task, path, candidates, ran.values())
+        ran[task] = Ran(task, call or _name(place, written[task], candidates), path, tuple(written[task]))
+    return (*foreseen, *(ran[task] for task in others))
 
 
 def _call_name(place: Place, task: str, path: str, candidates: Sequence[str], callers: Iterable[Ran]) -> str | None:

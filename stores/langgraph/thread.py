@@ -118,10 +118,10 @@ class ThreadReading:
             meta={name: value for name, value in card.metadata.items() if name not in FIELDS},
             problem=card.outline.problem
             or card.problem
-            or self._suspect(key)
+            or (self._suspect(key) if card.outline.is_js else None)
             or card.outline.odd
             or odd
-            or self._misplaced(key, parent),
+            or self._misplaced(key, parent, has_child),
             owner=self._owner(key, card),
         )
 
@@ -145,31 +145,32 @@ class ThreadReading:
             "database keeps the first"
         )
 
-    def _misplaced(self, key: Key, parent: Key | None) -> str | None:
+    def _misplaced(self, key: Key, parent: Key | None, has_child: bool) -> str | None:
         """What is wrong with where a checkpoint hangs."""
         skeleton = self.steps.skeleton
         if skeleton is None:
             return None
         if key in skeleton.circling:
             return "its parents go round in a circle"
-        if parent is not None and parent not in skeleton:
+        if parent is not None and not self.steps.is_there(parent):
             return "its parent is not in the store"
-        if key == skeleton.heads.get(key.ns) and skeleton.has_child(key):
+        if has_child and key == skeleton.heads.get(key.ns):
             return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
         return None
 
     def _nodes(self, card: Card, parent: Key | None) -> tuple[str, ...]:
         """Who wrote a checkpoint: the tasks of its parent's superstep, or what its versions tell."""
-        if card.source == "input":
+        source = card.source
+        if source == "input":
             return ("__input__",)
-        if card.source == "fork":
+        if source == "fork":
             return ()
         # Releases before 0.6 told it themselves.
         if written := rows.mapping(card.metadata.get("writes")):
             return tuple(written)
         if parent is None:
             return ()
-        by_writes = tasks.writers(self.steps.ran(parent)) if card.source == "loop" else ()
+        by_writes = tasks.writers(self.steps.ran(parent)) if source == "loop" else ()
         if by_writes and tasks.UNKNOWN not in by_writes:
             return by_writes
         before = self.steps.card(parent).outline.seen
