@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stores.model import Ref, Value
+from stores.model import Ref, Task, Value
 
 
 class Scanned(NamedTuple):
@@ -50,4 +50,13 @@ class Scans(Protocol):
 
         What it gives is what `load` would, and as shared: nobody may change it.
         """
+        ...
+
+
+@runtime_checkable
+class TellsTasks(Protocol):
+    """A store that reads the tasks of many checkpoints without their states."""
+
+    def tasks_of(self, refs: Sequence[Ref]) -> Mapping[Ref, Sequence[Task]]:
+        """Of each that is there, as `load` tells them. Raises Corrupt where those of one cannot be read."""
         ...

@@ -6,12 +6,12 @@ ids are followed by them, whatever their position is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from stores.errors import StoreError
-from stores.model import MISSING, Checkpoint, Header, Path, Ref, Value
+from stores.model import MISSING, Header, Path, Ref, Task, Value
 from stores.paths import has_key, unwrap
 from tt_debug.alignment import id_of
 from tt_debug.equality import strict_equal
@@ -60,7 +60,7 @@ class Book:
     """Where to look up more about the few checkpoints at which something changed."""
 
     header: Callable[[Ref], Header]
-    load: Callable[[Ref], Checkpoint]
+    tasks: Callable[[Ref], Sequence[Task]]
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ def _stop(book: Book, older: _Seen, newer: _Seen) -> Stop:
     header = book.header(newer.ref)
     channel = path[0] if path else None
     # An edit is nobody's step: the tasks of the checkpoint that it started from belong to another line.
-    tasks = () if header.source in _BY_HAND else book.load(older.ref).tasks
+    tasks = () if header.source in _BY_HAND else book.tasks(older.ref)
     wrote = [task for task in tasks if any(write.channel == channel for write in task.writes)]
     wrote = [task for task in wrote if not header.nodes or task.node in header.nodes]
     nodes = tuple(dict.fromkeys(task.node for task in wrote)) or header.nodes

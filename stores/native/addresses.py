@@ -10,8 +10,8 @@ from typing import Final
 from stores.errors import NotFound
 from stores.model import Addresses, Header, Ref
 from stores.native.base import NativeBase
+from stores.native.by_id import rows_at
 from stores.native.rows import HEADER_COLUMNS, WENT_ON, Standing, header_of, open_questions, run_statuses
-from stores.native.scanning import rows_at
 from stores.refs import Refs
 from stores.rereading import rereading
 
@@ -45,7 +45,10 @@ class NativeAddresses(NativeBase):
     @rereading
     def headers_at(self, thread: str, refs: Sequence[Ref]) -> Sequence[Header]:
         """As `stores.protocol.TellsAddresses`."""
+        own = [ref for ref in refs if ref.thread == thread]
         with self._reading() as db:
-            rows = {row[1]: row[2:] for row in rows_at(db, refs, f"{HEADER_COLUMNS}, {WENT_ON}") if row[0] == thread}
+            rows = dict(rows_at(db, own, f"{HEADER_COLUMNS}, {WENT_ON}"))
             runs, asked = run_statuses(db, thread), open_questions(db, thread)
-        return [header_of(row[:-1], Standing(bool(row[-1]), runs.get(id), id in asked)) for id, row in rows.items()]
+        return [
+            header_of(row[:-1], Standing(bool(row[-1]), runs.get(ref.id), ref.id in asked)) for ref, row in rows.items()
+        ]

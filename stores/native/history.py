@@ -111,7 +111,7 @@ class NativeHistory(NativePast, NativeSupervision, NativeScanning, NativeAddress
         """Header, state and tasks. Raises NotFound, and Corrupt for a state that is not a JSON object."""
         with self._reading() as db:
             header = self._header(db, ref)
-            state, tasks = state_at(db, ref), tasks_at(db, header)
+            state, tasks = state_at(db, ref), tasks_at(db, {ref: header.next})[ref]
         return Checkpoint(header, state, tasks)
 
     def append(self, new: NewCheckpoint, fence: tuple[str, int] | None = None) -> Header:

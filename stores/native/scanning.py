@@ -5,27 +5,25 @@ Owns passing over those whose bytes say no, chunks that several of them share be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from stores.codec import json
 from stores.errors import Corrupt
-from stores.model import Ref, Value
+from stores.model import Ref, Task
 from stores.native.base import NativeBase
+from stores.native.by_id import Row, rows_at, rows_of
 from stores.native.database import Database
-from stores.native.rows import HEADER_COLUMNS, Standing, header_of
+from stores.native.rows import HEADER_COLUMNS, Standing, from_text, header_of
 from stores.native.schema import version_of
 from stores.native.states import texts_of
+from stores.native.tasks import tasks_at
 from stores.native.tree_reading import named, top_of
 from stores.native.trees import is_tree
 from stores.rereading import rereading
 from stores.scanning import Answer, Holds, Scanned, Unscanned
 
-_ASKED: Final = (8, 64, 512)
-"""How many ids a question names: few lengths, so that few statements have to be prepared."""
 _STANDING: Final = Standing(went_on=False)
-
-Row = tuple[Value, ...]
 
 
 class NativeScanning(NativeBase):
@@ -38,8 +36,7 @@ class NativeScanning(NativeBase):
         """As `stores.scanning.Scans`."""
         with self._reading() as db:
             columns = "c.state, c.size" if holds is None else f"c.state, c.size, {HEADER_COLUMNS}"
-            rows = {Ref(row[0], "", row[1]): row[2:] for row in rows_at(db, refs, columns)}
-            wanted = {ref: row for ref, row in rows.items() if isinstance(row[0], str)}
+            wanted = {ref: row for ref, row in rows_at(db, refs, columns) if isinstance(row[0], str)}
             answers: dict[Ref, Answer] = {}
             if holds is not None:
                 told = _told(db, refs)
@@ -52,41 +49,23 @@ class NativeScanning(NativeBase):
             answers[ref] = Scanned(state, header.meta, header.nodes) if header is not None else Scanned(state, {}, ())
         return [answers.get(ref, Unscanned.ALONE) for ref in refs]
 
-
-def rows_at(db: Database, refs: Sequence[Ref], columns: str) -> Iterator[Row]:
-    """Thread, id, and what else is asked, of each that is there."""
-    sql = f"SELECT c.thread_id, c.checkpoint_id, {columns} FROM checkpoints c WHERE c.thread_id = ?"
-    for thread, ids in _parts(refs):
-        yield from db.execute(f"{sql} AND c.checkpoint_id IN ({', '.join('?' * len(ids))})", (thread, *ids))
+    @rereading
+    def tasks_of(self, refs: Sequence[Ref]) -> Mapping[Ref, Sequence[Task]]:
+        """As `stores.scanning.TellsTasks`."""
+        with self._reading() as db:
+            return tasks_at(db, {ref: from_text(row[0]) for ref, row in rows_at(db, refs, "c.next")})
 
 
 def _told(db: Database, refs: Sequence[Ref]) -> set[Ref]:
     """Those of which more is told than what stands in their row: a step from there failed, or somebody was asked."""
-    found: set[Ref] = set()
     tables = [("steps", "base", " AND error IS NOT NULL"), ("inbox", "checkpoint_id", "")]
     if version_of(db) >= 2:
         tables.append(("past_tasks", "checkpoint_id", ""))
-    for table, column, more in tables:
-        for thread, ids in _parts(refs):
-            marks = ", ".join("?" * len(ids))
-            rows = db.execute(
-                f"SELECT {column} FROM {table} WHERE thread_id = ? AND {column} IN ({marks}){more}", (thread, *ids)
-            )
-            found.update(Ref(thread, "", row[0]) for row in rows)
-    return found
-
-
-def _parts(refs: Sequence[Ref]) -> Iterator[tuple[str, list[str]]]:
-    """The ids of each thread, in parts of a few lengths: what is missing is filled up with the last one."""
-    threads: dict[str, list[str]] = {}
-    for ref in refs:
-        if not ref.ns:
-            threads.setdefault(ref.thread, []).append(ref.id)
-    for thread, ids in threads.items():
-        for start in range(0, len(ids), _ASKED[-1]):
-            part = ids[start : start + _ASKED[-1]]
-            length = next(size for size in _ASKED if size >= len(part))
-            yield thread, part + part[-1:] * (length - len(part))
+    return {
+        ref
+        for table, id, more in tables
+        for ref, _ in rows_of(db, refs, f"SELECT {id} FROM {table} WHERE thread_id = ? AND {id}", more)
+    }
 
 
 def _holding(db: Database, rows: dict[Ref, Row], holds: Holds) -> dict[Ref, Row]:

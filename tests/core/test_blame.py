@@ -25,7 +25,7 @@ def asked(line: Line, path: Path) -> Iterator[Stop]:
             return error
 
     newest_first = ((ref, state(ref)) for ref in reversed(headers))
-    return history(newest_first, Book(headers.__getitem__, line.load), path)
+    return history(newest_first, Book(headers.__getitem__, lambda ref: line.load(ref).tasks), path)
 
 
 def stops(line: Line, path: Path) -> list[Stop]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stores.errors import NotFound
+from stores.errors import Corrupt, NotFound
 from stores.model import NewCheckpoint, Ref
 from stores.native.sqlite import NativeStore
 from stores.past import PastCheckpoint, PastThread
 from tests.builders import native_file
 from tt_debug import blame
+from tt_debug.demo import DemoFiles
 from tt_debug.session import questions
 from tt_debug.session.headers import AROUND
 from tt_debug.session.questions import Scope
@@ -69,7 +71,7 @@ def test_questions_of_a_line_answer_what_its_checkpoints_say(rows: Sequence[tupl
         family = session.open_thread(end.thread)
         line = [(ref, session.load(ref)) for ref in family.line(end)]
         for path in (("n",), ("at",), ("nothing",), ()):
-            book = blame.Book(family.headers.__getitem__, session.load)
+            book = blame.Book(family.headers.__getitem__, lambda ref: session.load(ref).tasks)
             newest_first = [(ref, found.state) for ref, found in reversed(line)]
             assert list(questions.history(session, end, path)) == list(blame.history(newest_first, book, path))
         hits = questions.find(session, "n == `2`", Scope(end)).hits
@@ -111,3 +113,30 @@ def test_a_parent_in_a_thread_that_is_gone_is_told_of(tmp_path: Path) -> None:
         assert lineage.headers[orphan.ref].problem == "its parent is not in the store"
         with pytest.raises(NotFound):
             session.lineage("a")
+
+
+def test_the_tasks_of_many_are_those_of_each(demo: DemoFiles) -> None:
+    with closing(NativeStore(demo.native)) as store:
+        refs = [header.ref for info in store.threads().items for header in store.headers(info.thread).items]
+        told = store.tasks_of([*refs, Ref("nobody", "", "0")])
+        assert told == {ref: store.load(ref).tasks for ref in refs}
+        assert {task.status for tasks in told.values() for task in tasks} >= {"done", "failed", "waiting"}
+
+
+def test_steps_that_cannot_be_read_keep_no_others_from_being_told(tmp_path: Path) -> None:
+    made = history_of([(0, "a", 1)] * 9)
+    path = native_file(tmp_path / "native.sqlite", made)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA foreign_keys = OFF")
+        db.execute(
+            "INSERT INTO steps (run_id, ordinal, attempt, node, visit, token, status, thread_id, base, output)"
+            " VALUES ('r', 1, 1, 'node1', 1, 1, 'completed', 'a', ?, 'no JSON')",
+            (made[3].ref.id,),
+        )
+    with opened(path) as session:
+        stops = questions.history(session, made[-1].ref, ("at",))
+        assert [next(stops).new for _ in range(4)] == [8, 7, 6, 5]
+        with pytest.raises(Corrupt):
+            next(stops)
+        below = questions.history(session, made[3].ref, ("at",))
+        assert [stop.new for stop in below] == [3, 2, 1, 0]

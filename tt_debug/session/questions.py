@@ -49,7 +49,8 @@ def history(session: Session, ref: Ref, path: Path, on_progress: OnProgress | No
     """Every write of ``path`` on the line that ends at ``ref``, newest first. Raises Stopped."""
     place = _line(session.lineage(ref.thread), ref)
     newest_first = replace(place, refs=place.refs[::-1])
-    book = blame.Book(place.view.headers.__getitem__, session.load)
+    tasks = session.scanner.tasks(newest_first.refs, session.load)
+    book = blame.Book(place.view.headers.__getitem__, tasks)
     settled = _settled(session, ref, path)
     return blame.history(_with_states(session, newest_first, settled, on_progress), book, settled)
 

@@ -6,14 +6,14 @@ Owns how many are read at once; keeps none of them: memory stays flat however lo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from stores.errors import Corrupt, StoreError
-from stores.model import Checkpoint, Ref
+from stores.model import Checkpoint, Ref, Task
 from stores.protocol import Store
-from stores.scanning import Answer, Holds, Scanned, Scans, Unscanned
+from stores.scanning import Answer, Holds, Scanned, Scans, TellsTasks, Unscanned
 from tt_debug.finding import State
 
 _FIRST: Final = 16
@@ -47,6 +47,12 @@ class Scanner:
         for part, answers in self._parts(refs, holds, None):
             yield from zip(part, answers, strict=True)
 
+    def tasks(self, line: Sequence[Ref], load: Callable[[Ref], Checkpoint]) -> Callable[[Ref], Sequence[Task]]:
+        """What tells the tasks of one, asked in the order of the line; by ``load`` where it has to be by itself."""
+        if isinstance(self._store, TellsTasks):
+            return _TasksAhead(self._store, line, load)
+        return lambda ref: load(ref).tasks
+
     def _parts(
         self, refs: Iterable[Ref], holds: Holds | None, only: Collection[str] | None
     ) -> Iterator[tuple[Sequence[Ref], Sequence[Answer]]]:
@@ -63,3 +69,27 @@ class Scanner:
             took = time.monotonic() - started
             size = min(2 * size, _MOST) if took < _SHORT else max(1, size // 2) if took > _LONG else size
             yield part, answers
+
+
+class _TasksAhead:
+    """The tasks of a line's checkpoints, asked for in its order. With one those behind it are read, more each time:
+    where every step writes the value that is followed, all of them are wanted."""
+
+    def __init__(self, store: TellsTasks, line: Sequence[Ref], load: Callable[[Ref], Checkpoint]) -> None:
+        self._store = store
+        self._line = line
+        self._load = load
+        self._at = 0
+        self._size = 1
+        self._read: Mapping[Ref, Sequence[Task]] = {}
+
+    def __call__(self, ref: Ref) -> Sequence[Task]:
+        if ref not in self._read:
+            self._at = self._line.index(ref, self._at)
+            try:
+                self._read = self._store.tasks_of(self._line[self._at : self._at + self._size])
+                self._size = min(2 * self._size, _MOST)
+            except Corrupt:
+                self._read, self._size = {}, 1
+        found = self._read.get(ref)
+        return self._load(ref).tasks if found is None else found
