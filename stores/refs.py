@@ -59,6 +59,14 @@ def at_places(refs: Sequence[Ref], places: Iterable[int]) -> list[Ref]:
     return list(map(tuple.__new__, repeat(Ref), parts))
 
 
+def begin_with(refs: Sequence[Ref], others: Sequence[Ref]) -> bool:
+    """Whether those are the first of these."""
+    if not isinstance(refs, Refs) or not isinstance(others, Refs):
+        return refs[: len(others)] == others
+    same = (refs.thread, refs.ns) == (others.thread, others.ns)
+    return same and refs.ids[: len(others)] == others.ids
+
+
 def of_subgraphs(refs: Sequence[Ref]) -> list[Ref]:
     """Those that are not of a root graph."""
     return [] if isinstance(refs, Refs) and not refs.ns else [ref for ref in refs if ref.ns]

@@ -15,7 +15,7 @@ from tt_debug.tui.glyphs import ASCII
 from tt_debug.tui.rows.diff import DiffRow, changed_keys, counts_text, diff_line, diff_rows, with_opened
 from tt_debug.tui.rows.line import line_of, next_event, place, with_marks
 from tt_debug.tui.rows.pieces import cells, text_of
-from tt_debug.tui.rows.timeline import Moment, bar_line, cell_of, chart, heights, mark_line, moment_of
+from tt_debug.tui.rows.timeline import Moment, Moments, bar_line, cell_of, chart, heights, mark_line, moment_of
 from tt_debug.tui.screens.thread_details import hidden_rows
 
 LONG = "I will look up trains, hotels and opening hours, then propose a plan."
@@ -149,7 +149,7 @@ def test_every_moment_has_a_cell_and_every_cell_a_moment() -> None:
 
 
 def test_bars_grow_with_the_logarithm_of_the_longest_step_in_a_cell() -> None:
-    events = [Moment(0.01), Moment(0.1), Moment(1.0), Moment(10.0), Moment(None)]
+    events = Moments.of([Moment(0.01), Moment(0.1), Moment(1.0), Moment(10.0), Moment(None)])
     high = heights(events, 5)
     assert high[:4] == sorted(high[:4])
     assert high[3] == 7
@@ -158,9 +158,9 @@ def test_bars_grow_with_the_logarithm_of_the_longest_step_in_a_cell() -> None:
 
 
 def test_a_crowd_of_marks_keeps_only_those_that_matter() -> None:
-    few = [Moment(1.0, frozenset({"failed"} if n == 3 else ())) for n in range(10)]
+    few = Moments.of(Moment(1.0, frozenset({"failed"} if n == 3 else ())) for n in range(10))
     assert "×" in text_of(mark_line(chart(few, 10), 0))
-    crowd = [Moment(1.0, frozenset({"failed"} if n != 500 else {"waiting"})) for n in range(1000)]
+    crowd = Moments.of(Moment(1.0, frozenset({"failed"} if n != 500 else {"waiting"})) for n in range(1000))
     text = text_of(mark_line(chart(crowd, 50), 0))
     assert "×" not in text
     assert "‖" in text

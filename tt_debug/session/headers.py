@@ -141,6 +141,16 @@ class Headers(Mapping[Ref, Header]):
             for header in headers:
                 self._known.setdefault(header.ref, self._finished(header))
 
+    def go_on_from(self, before: Headers, without: Iterable[Ref]) -> None:
+        """Take for read what was read of a family that this one continues, but for these."""
+        with before._lock:
+            known = before._known.copy()
+        for ref in without:
+            known.pop(ref, None)
+        with self._lock:
+            known.update(self._known)
+            self._known = known
+
     def knows(self, ref: Ref) -> bool:
         """Whether it was read."""
         return ref in self._known

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stores.errors import NotFound
-from stores.model import Header, Ref, Status
+from stores.model import STUCK, Header, Ref, Status
 from stores.protocol import Store, TellsAddresses, TellsVersion
 from stores.registry import open_store
 from tt_debug.session import owners
@@ -36,17 +36,37 @@ class Pulse:
         self._files = () if path is None else (path, f"{path}-wal")
         self._bytes: tuple[_Bytes, ...] = ()
         self._last: object = None
+        self._changed_at = 0
+        self._doubted = False
         self.pause = 0.025 if self._files else 1.0
         """Seconds between two looks that cost next to nothing: two `stat`s, or one question a second."""
 
     def changed(self) -> bool:
         """The first look says yes."""
-        found = tuple(_stat(path) for path in self._files)
-        if found and found == self._bytes and not _fresh(found):
+        found = self._looked_at()
+        settled = self._doubted and not self._written_lately(found)
+        if found and found == self._bytes and not _fresh(found) and not settled:
             return False
         now = self._store.version() if isinstance(self._store, TellsVersion) else self._of_newest()
         before, self._bytes, self._last = self._last, found, now
-        return now != before
+        if now != before and before is not None:
+            self._changed_at = time.time_ns()
+        self._doubted = self._doubted and not settled
+        return settled or now != before
+
+    def standing(self, header: Header) -> Header:
+        """A head as it stands while its writer works: what a step gave is stored before the checkpoint that takes it
+        in, and until then it looks given up. `changed` says yes once more when that would have come."""
+        if header.problem != STUCK or not self._written_lately(self._looked_at()):
+            return header
+        self._doubted = True
+        return replace(header, status=Status.UNFINISHED, problem=None)
+
+    def _looked_at(self) -> tuple[_Bytes, ...]:
+        return tuple(_stat(path) for path in self._files)
+
+    def _written_lately(self, found: Collection[_Bytes]) -> bool:
+        return _fresh(found) if found else time.time_ns() - self._changed_at < _UNSURE
 
     def _of_newest(self) -> object:
         # A mapped table may have a new row in the middle: there a page stands for the thread.
@@ -128,7 +148,7 @@ class Tail:
             after = page.next
 
     def _now(self, header: Header) -> Header:
-        return owners.header_now(self._store, header)
+        return self._pulse.standing(owners.header_now(self._store, header))
 
 
 _Bytes = tuple[int, int, int] | None
@@ -159,11 +179,10 @@ class Standing:
     threads: frozenset[str]
 
     @classmethod
-    def of(cls, view: ThreadView, head: Ref) -> Standing:
+    def of(cls, view: ThreadView, head: Ref, pulse: Pulse) -> Standing:
         """With ``head`` as the end of the line that is followed."""
-        header = view.headers[head]
-        threads = frozenset(ref.thread for ref in view.headers)
-        return cls(head, header.step, header.status, len(view.headers), threads)
+        header = pulse.standing(view.headers[head])
+        return cls(head, header.step, header.status, len(view.refs), frozenset(view.newest))
 
 
 def news(before: Standing, now: Standing, line: Collection[Ref]) -> tuple[str, ...]:

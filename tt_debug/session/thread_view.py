@@ -9,11 +9,11 @@ from array import array
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from operator import lt
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from stores.model import Header, Ref
-from stores.refs import Refs, at_places
+from stores.refs import Refs, at_places, begin_with
+from tt_debug.descent import Descent
 from tt_debug.graph import enclosing
 from tt_debug.session.family import Merged, drawn_under, merged
 from tt_debug.session.headers import Headers, Read, Seen, Strand
@@ -70,6 +70,7 @@ class ThreadView:
         strands = [each if isinstance(each, Strand) else Strand.of(each) for each in family]
         self._family = merged(strands, copies)
         known = [header for strand in strands for header in strand.known.values()]
+        self._told = complete, bool(known)
         # No method of its own: in a circle with its headers, a view that was left would stay until the collector runs.
         self.headers = Headers(self._family, known, partial(_finished, self._family, complete), read)
         """Of every checkpoint, oldest first, each read when it is asked for."""
@@ -100,10 +101,12 @@ class ThreadView:
 
     def ends(self) -> Sequence[int]:
         """The places of those after which their own thread and namespace have nothing."""
-        refs, goes_on = self.refs, bytearray(len(self.refs))
-        alone = isinstance(refs, Refs)
-        for at, above in enumerate(self._family.parents):
-            if above >= 0 and (alone or refs[above][:2] == refs[at][:2]):
+        refs, parents = self.refs, self._family.parents
+        if isinstance(refs, Refs) and self._links is parents:
+            return self._descent.ends()
+        goes_on = bytearray(len(refs))
+        for at, above in enumerate(parents):
+            if above >= 0 and refs[above][:2] == refs[at][:2]:
                 goes_on[above] = 1
         return [at for at, later in enumerate(goes_on) if not later]
 
@@ -128,18 +131,18 @@ class ThreadView:
         return tuple(at_places(refs, found))
 
     @cached_property
-    def _parents(self) -> Sequence[int]:
-        """The links with every cycle cut. Where each comes after its parent there is none, and no layout is needed."""
-        links = self._links
-        return links if all(map(lt, links, range(len(links)))) else self._layout(self.head).parents
+    def _descent(self) -> Descent:
+        return Descent(self._links)
 
     @cached_property
-    def _children(self) -> Mapping[int, Sequence[int]]:
-        found: dict[int, list[int]] = {}
-        for at, parent in enumerate(self._parents):
-            if parent >= 0:
-                found.setdefault(parent, []).append(at)
-        return found
+    def _parents(self) -> Sequence[int]:
+        """The links with every cycle cut. Where each comes after its parent there is none, and no layout is needed."""
+        return self._links if self._descent.ascends else self._layout(self.head).parents
+
+    @cached_property
+    def _below(self) -> Descent:
+        """Who goes on from whom, cycles cut."""
+        return self._descent if self._parents is self._links else Descent(self._parents)
 
     def parent(self, ref: Ref) -> Ref | None:
         """What a checkpoint of this family goes on from, whether or not that is here."""
@@ -148,7 +151,7 @@ class ThreadView:
     def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Oldest first; empty for an address that is not here."""
         at = self._family.place(ref)
-        return () if at is None else tuple(self.refs[child] for child in self._children.get(at, ()))
+        return () if at is None else tuple(self.refs[child] for child in self._below.children(at))
 
     def _at(self, ref: Ref) -> int:
         at = self._family.place(ref)
@@ -159,19 +162,42 @@ class ThreadView:
     def goes_on(self, ref: Ref) -> int:
         """How many of its own namespace have it as their parent."""
         refs = self.refs
-        return sum(refs[child].ns == ref.ns for child in self._children.get(self._at(ref), ()))
+        return sum(refs[child].ns == ref.ns for child in self._below.children(self._at(ref)))
+
+    def continues(self, before: ThreadView) -> bool:
+        """Whether it is ``before`` with further checkpoints after the last, perhaps none, and all else as it was. Not
+        where headers were read with it, of which any may be another."""
+        if self is before:
+            return True
+        count = len(before.refs)
+        return (
+            self._told == before._told == (before._told[0], False)
+            and begin_with(self.refs, before.refs)
+            and self._links[:count] == before._links
+            and {at: ref for at, ref in self._family.missing.items() if at < count} == before._family.missing
+        )
 
     def recall(self, before: ThreadView) -> None:
-        """Know what was known of the same family earlier, where it cannot have changed: what others went on from."""
-        self.headers.recall(
-            header for header in before.headers.known() if header.ref in self and before.goes_on(header.ref)
-        )
+        """Know what was known of the same family earlier where it cannot have changed: of what was, and is, no end."""
+        ends = [before.refs[at] for at in before.ends()]
+        if self.continues(before):
+            self._descent = Descent(self._links, before._descent)
+            self.headers.go_on_from(before.headers, ends)
+        else:
+            left = {*ends, *(self.refs[at] for at in self.ends())}
+            known = before.headers.known()
+            self.headers.recall(header for header in known if header.ref in self and header.ref not in left)
+
+    def touched(self, before: ThreadView) -> list[Ref]:
+        """What may be another in this view, which continues ``before``: its ends, and what more goes on from now."""
+        above = {self._links[at] for at in range(len(before.refs), len(self.refs))} - {-1}
+        return [self.refs[at] for at in {*before.ends(), *above}]
 
     def tip(self, ref: Ref) -> Ref:
         """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
         layout, at = self._layout(self.head), self._at(ref)
         while True:
-            below = [c for c in self._children.get(at, ()) if self.refs[c].ns == self.refs[at].ns]
+            below = [c for c in self._below.children(at) if self.refs[c].ns == self.refs[at].ns]
             if not below:
                 return self.refs[at]
             at = max(below, key=lambda child: (layout.size[child], child))
@@ -181,7 +207,7 @@ class ThreadView:
         return tuple(
             ref
             for at, ref in enumerate(self.refs)
-            if not ref.ns and not any(not self.refs[child].ns for child in self._children.get(at, ()))
+            if not ref.ns and not any(not self.refs[child].ns for child in self._below.children(at))
         )
 
     def rows(self, unfolded: Collection[Ref] | None = frozenset(), trunk: Ref | None = None) -> GraphRows:

@@ -5,13 +5,14 @@ Owns what counts as an event.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.timing import step_seconds
-from tt_debug.tui.rows.timeline import Moment
+from tt_debug.tui.rows.timeline import Moment, Moments
 
 EDITS = frozenset({"edit", "update", "fork"})
 UNREAD = Moment()
@@ -22,26 +23,44 @@ STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "w
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """From the root to one end, oldest first; ``places`` is where each checkpoint stands on it."""
+    """From the root to one end, oldest first; ``places`` is where each checkpoint stands on it.
+
+    ``unread`` are those of which only the address was known."""
 
     refs: tuple[Ref, ...] = ()
     places: dict[Ref, int] = field(default_factory=dict)
-    moments: Sequence[Moment] = ()
+    moments: Moments = field(default_factory=Moments)
+    unread: tuple[Ref, ...] = ()
+
+    def before(self, refs: Iterable[Ref]) -> HistoryLine:
+        """As much of it as stands before all of these."""
+        at = min((self.places[ref] for ref in refs if ref in self.places), default=len(self.refs))
+        return self.followed_by(at, HistoryLine())
+
+    def followed_by(self, at: int, others: HistoryLine) -> HistoryLine:
+        """Its first ``at``, then the others. What is shared is copied whole: it may be long."""
+        places = self.places.copy()
+        for ref in self.refs[at:]:
+            del places[ref]
+        places.update(zip(others.refs, count(at)))
+        unread = (*(ref for ref in self.unread if self.places[ref] < at), *others.unread)
+        return HistoryLine(
+            (*self.refs[:at], *others.refs), places, self.moments.followed_by(others.moments, at), unread
+        )
 
 
 def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None) -> HistoryLine:
     """The line that leads to ``end``. What it has in common with the one ``beside`` it is taken from there: it may be
     long, and the cursor waits."""
-    own = view.line(end, beside.places if beside is not None else {})
-    shared = beside.places.get(own[0], 0) if beside is not None and own else 0
-    before = beside if beside is not None else HistoryLine()
-    refs = (*before.refs[:shared], *own)
-    places = dict(zip(refs, range(len(refs)), strict=True))
-    return HistoryLine(refs, places, [*before.moments[:shared], *moments(view, own)])
+    beside = beside or HistoryLine()
+    own = view.line(end, beside.places)
+    unread = tuple(ref for ref in own if not view.headers.knows(ref))
+    rest = HistoryLine(own, {}, Moments.of(moments(view, own)), unread)
+    return beside.followed_by(beside.places.get(own[0], 0) if own else 0, rest)
 
 
 def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
-    """One for each checkpoint of ``line``."""
+    """One for each checkpoint of ``line``, which follows nothing or what was gone on from."""
     found: list[Moment] = []
     for at, ref in enumerate(line):
         is_left = view.goes_on(ref) > (1 if at + 1 < len(line) else 0)
@@ -60,28 +79,21 @@ def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
     return found
 
 
-def with_marks(line: HistoryLine, marks: Mapping[str, Collection[Ref]]) -> Sequence[Moment]:
+def with_marks(line: HistoryLine, marks: Mapping[str, Collection[Ref]]) -> Moments:
     """The moments of a line, those of the given checkpoints with these marks too."""
-    added: dict[int, set[str]] = {}
+    found = dict(line.moments.marks)
     for mark, refs in marks.items():
         for at in {line.places[ref] for ref in refs if ref in line.places}:
-            added.setdefault(at, set()).add(mark)
-    if not added:
-        return line.moments
-    more = list(line.moments)
-    for at, names in added.items():
-        more[at] = replace(more[at], marks=more[at].marks | names)
-    return more
+            found[at] = found.get(at, frozenset()) | {mark}
+    return Moments(line.moments.seconds, found)
 
 
-def next_event(events: Sequence[Moment], at: int, direction: int, mark: str = "") -> int | None:
+def next_event(events: Moments, at: int, direction: int, mark: str = "") -> int | None:
     """The next moment with a mark, or with this one; None when there is none that way."""
-    at += direction
-    while 0 <= at < len(events):
-        if mark in events[at].marks if mark else events[at].marks:
-            return at
-        at += direction
-    return None
+    ahead = (
+        place for place, marks in events.marks.items() if (place - at) * direction > 0 and (not mark or mark in marks)
+    )
+    return min(ahead, key=lambda place: abs(place - at), default=None)
 
 
 def place(line: Sequence[Ref], headers: Mapping[Ref, Header], text: str) -> Ref | None:

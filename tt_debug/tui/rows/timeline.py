@@ -6,9 +6,11 @@ Owns the arithmetic between steps and cells, both ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Final
+from array import array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, overload
 
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.pieces import Line, Piece
@@ -30,6 +32,47 @@ class Moment:
     marks: frozenset[str] = frozenset()
 
 
+UNKNOWN: Final = -math.inf
+"""The seconds of a moment of which they are not known, among others: no step is shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moments(Sequence[Moment]):
+    """Those of a line, in columns, as there may be a million. ``marks`` are of those that have any, by their place."""
+
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+    marks: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, moments: Iterable[Moment]) -> Moments:
+        """The same as these."""
+        each = list(moments)
+        seconds = array("d", (UNKNOWN if one.seconds is None else one.seconds for one in each))
+        return cls(seconds, {at: one.marks for at, one in enumerate(each) if one.marks})
+
+    def followed_by(self, others: Moments, at: int) -> Moments:
+        """The first ``at`` of them, then the others."""
+        marks = {place: names for place, names in self.marks.items() if place < at}
+        marks.update((at + place, names) for place, names in others.marks.items())
+        return Moments(self.seconds[:at] + others.seconds, marks)
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+    @overload
+    def __getitem__(self, at: int) -> Moment: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Moment]: ...
+
+    def __getitem__(self, at: int | slice) -> Moment | list[Moment]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(len(self))[at]]
+        seconds = self.seconds[at]
+        place = range(len(self))[at]
+        return Moment(None if seconds == UNKNOWN else seconds, self.marks.get(place, frozenset()))
+
+
 def cells_used(count: int, width: int) -> int:
     """How many of ``width`` cells a line of ``count`` moments takes."""
     return max(0, min(width, count * STRETCH))
@@ -49,15 +92,12 @@ def moment_of(cell: int, count: int, width: int) -> int:
     return max(0, min(count - 1, first))
 
 
-def heights(moments: Sequence[Moment], width: int) -> list[int]:
+def heights(moments: Moments, width: int) -> list[int]:
     """A height from 0 to 7 for each cell in use."""
     count = len(moments)
     used = cells_used(count, width)
-    longest = [0.0] * used
-    for index, moment in enumerate(moments):
-        first = cell_of(index, count, width)
-        for cell in range(first, max(first + 1, cell_of(index + 1, count, width))):
-            longest[cell] = max(longest[cell], moment.seconds or 0.0)
+    firsts = [*(moment_of(cell, count, width) for cell in range(used)), count]
+    longest = [max(0.0, max(moments.seconds[first : max(first + 1, after)])) for first, after in pairwise(firsts)]
     known = [value for value in longest if value > 0]
     if not known:
         return [0] * used
@@ -76,7 +116,7 @@ class Chart:
     marks: Mapping[int, str]
 
 
-def chart(moments: Sequence[Moment], width: int) -> Chart:
+def chart(moments: Moments, width: int) -> Chart:
     """Lay a line out. Of a crowd of marks only those that matter most are kept."""
     cells = _marked(moments, width, frozenset(ORDER))
     if len(cells) * CROWDED > max(1, min(width, len(moments))) and len(moments) > width:
@@ -110,11 +150,11 @@ def mark_line(laid: Chart, position: int, glyphs: Glyphs = UNICODE) -> Line:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _marked(moments: Sequence[Moment], width: int, among: Set[str]) -> dict[int, str]:
+def _marked(moments: Moments, width: int, among: Set[str]) -> dict[int, str]:
     """The mark of each cell that has one of ``among``."""
     cells: dict[int, str] = {}
-    for index, moment in enumerate(moments):
-        for mark in moment.marks & among:
+    for index, marks in moments.marks.items():
+        for mark in marks & among:
             cell = cell_of(index, len(moments), width)
             if cell not in cells or ORDER.index(mark) < ORDER.index(cells[cell]):
                 cells[cell] = mark

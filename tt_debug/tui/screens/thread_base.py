@@ -6,7 +6,6 @@ Owns reading the thread and its details; moving, panels, editing and running are
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +25,7 @@ from tt_debug.tui.messages import Failed
 from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph import GraphFacts
 from tt_debug.tui.rows.line import HistoryLine
-from tt_debug.tui.rows.timeline import Moment
+from tt_debug.tui.rows.timeline import Moments
 from tt_debug.tui.screens.one_store import OneStore
 from tt_debug.tui.screens.thread_details import Details, Remembered, RowFacts
 from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, ThreadRead
@@ -72,11 +71,11 @@ class ThreadBase(OneStore):
         self.facts = RowFacts({}, {})
         self.line: tuple[Ref, ...] = ()
         self.places: dict[Ref, int] = {}
-        self.moments: Sequence[Moment] = ()
+        self.moments = Moments()
         self.reading: Watch | None = None
         self.read_so_far = 0
         self.whole = True
-        self._trunk_line = HistoryLine()
+        self._opened: Reading | None = None
         self._rest: Timer | None = None
         self._slow: Timer | None = None
         self._asked: set[tuple[str, Ref]] = set()
@@ -99,6 +98,11 @@ class ThreadBase(OneStore):
 
     # --- the thread
 
+    @property
+    def trunk_line(self) -> HistoryLine:
+        """The line to the trunk, which the graph's first lane is of."""
+        return self._opened.line if self._opened is not None else HistoryLine()
+
     def read(self, select: Ref | None = None, trunk: str | None = None, *, to_head: bool = False) -> None:
         """Read the thread again, with ``trunk`` (a thread's name, default: as before) as the current line.
 
@@ -115,7 +119,7 @@ class ThreadBase(OneStore):
         def part(reading: Reading) -> None:
             tell(len(reading.view.refs), reading)
 
-        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self.view)
+        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self._opened)
         work = partial(read_thread, self.session, asked)
         left = self.selected if to_head else None
         loader.call(self, "thread", work, lambda read: ThreadRead(read, select, left))
@@ -148,10 +152,10 @@ class ThreadBase(OneStore):
 
     def lay_out(self, trunk: Ref | None = None, select: Ref | None = None) -> None:
         """Make the rows of the thread anew, after folding or with another line as the trunk."""
-        if self.view is None or self.trunk is None:
+        if self._opened is None:
             return
-        wanted = trunk or self.trunk
-        work = partial(shaped, self.view, wanted, self._shape(wanted.thread))
+        wanted = trunk or self._opened.trunk
+        work = partial(shaped, self._opened, wanted, self._shape(wanted.thread))
         self.tt.loader.call(self, "layout", work, lambda read: LaidOut(read, select))
 
     @on(LaidOut)
@@ -175,7 +179,7 @@ class ThreadBase(OneStore):
     def _take(self, reading: Reading, select: Ref | None) -> None:
         first = self.view is None
         grown = self.view is not None and len(reading.view.refs) != len(self.view.refs)
-        self.view, self.trunk, self._trunk_line = reading.view, reading.trunk, reading.line
+        self._opened, self.view, self.trunk = reading, reading.view, reading.trunk
         self.whole = reading.whole
         if grown:
             # A checkpoint that stood at the end has been answered, retried or gone on from.

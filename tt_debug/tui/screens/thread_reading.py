@@ -57,8 +57,8 @@ class Asked:
     part: Callable[[Reading], None]
     count: Callable[[int], None]
     give_way: Callable[[], None]
-    before: ThreadView | None = None
-    """What was read of it last."""
+    before: Reading | None = None
+    """What was read of it last: what cannot have changed is taken over."""
 
 
 def read_thread(session: Session, asked: Asked) -> Reading:
@@ -66,32 +66,50 @@ def read_thread(session: Session, asked: Asked) -> Reading:
 
     def on_page(progress: Progress) -> bool:
         def show() -> None:
-            asked.part(_opened(progress.view(), asked, whole=False))
+            view = progress.view()
+            asked.part(_opened(view, asked, line_of(view, _trunk(view, asked)), whole=False))
 
         asked.give_way()
         return asked.watch.goes_on(progress.read, show, asked.count)
 
-    view = session.open_thread(asked.thread, on_page)
+    view, line = session.open_thread(asked.thread, on_page), HistoryLine()
     if asked.before is not None:
-        view.recall(asked.before)
+        view.recall(asked.before.view)
+        line = _known(view, _untouched(view, asked.before))
+    line = line_of(view, _trunk(view, asked), line)
     if not asked.watch.stopped:
-        _learn(view, asked)
-    return _opened(view, asked, whole=not asked.watch.stopped)
+        line = _learned(view, line, asked)
+    return _opened(view, asked, line, whole=not asked.watch.stopped)
 
 
-def _learn(view: ThreadView, asked: Asked) -> None:
-    """Read the headers of the current line where only their addresses are known, newest first. What there is of it is
-    shown as soon as the end of the line is read."""
-    line = view.line(_trunk(view, asked))
-    unread = [ref for ref in reversed(line) if not view.headers.knows(ref)]
+def _untouched(view: ThreadView, before: Reading) -> HistoryLine:
+    """As much of the line as it was as is still so in ``view``."""
+    return before.line.before(view.touched(before.view)) if view.continues(before.view) else HistoryLine()
+
+
+def _learned(view: ThreadView, line: HistoryLine, asked: Asked) -> HistoryLine:
+    """The line with the headers of which only the addresses are known, read newest first. What there is of it is shown
+    as soon as its end is read."""
+    unread = line.unread[::-1]
     view.headers.learn(unread[:FIRST])
     if len(unread) > FIRST:
-        asked.part(_opened(view, asked, whole=False))
+        asked.part(_opened(view, asked, _reread(view, line), whole=False))
     for start in range(FIRST, len(unread), TOGETHER):
         asked.give_way()
         if not asked.watch.goes_on(start, _nothing, asked.count):
-            return
+            break
         view.headers.learn(unread[start : start + TOGETHER])
+    return _reread(view, line)
+
+
+def _reread(view: ThreadView, line: HistoryLine) -> HistoryLine:
+    """The line with what is known of it by now."""
+    return line_of(view, line.refs[-1], _known(view, line))
+
+
+def _known(view: ThreadView, line: HistoryLine) -> HistoryLine:
+    """As much of it as stands before all of which more is known by now."""
+    return line.before(ref for ref in line.unread if view.headers.knows(ref))
 
 
 def _nothing() -> None:
@@ -103,13 +121,15 @@ def _trunk(view: ThreadView, asked: Asked) -> Ref:
     return view.head if wanted == asked.thread else view.newest.get(wanted, view.head)
 
 
-def _opened(view: ThreadView, asked: Asked, *, whole: bool) -> Reading:
-    return replace(shaped(view, _trunk(view, asked), asked.shape), whole=whole)
+def _opened(view: ThreadView, asked: Asked, line: HistoryLine, *, whole: bool) -> Reading:
+    trunk = _trunk(view, asked)
+    return Reading(view, trunk, thread_rows(view, trunk, asked.shape), line, whole)
 
 
-def shaped(view: ThreadView, trunk: Ref, shape: Shape) -> Reading:
-    """The rows and the current line of a thread, with ``trunk`` at that line's end."""
-    return Reading(view, trunk, thread_rows(view, trunk, shape), line_of(view, trunk))
+def shaped(before: Reading, trunk: Ref, shape: Shape) -> Reading:
+    """The rows and the current line of a thread that was read, with ``trunk`` at that line's end."""
+    items = thread_rows(before.view, trunk, shape)
+    return replace(before, trunk=trunk, items=items, line=line_of(before.view, trunk, _known(before.view, before.line)))
 
 
 def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> Items:

@@ -56,7 +56,7 @@ class ThreadTailing(ThreadWatching):
         else:
             self.tailed, self._came, self.following = self.trunk.thread, 0, True
             self._pulse = self.session.pulse(self.tailed)
-            self._stood = Standing.of(self.view, self.trunk)
+            self._stood = Standing.of(self.view, self.trunk, self._pulse)
             self.select_ref(self.trunk)
             key = self.tt.key_of("follow")
             self.say(f"{self.tailed} is followed: what another program writes to it appears; {key} lets go")
@@ -109,12 +109,12 @@ class ThreadTailing(ThreadWatching):
     def _tell_news(self, *, how_it_stands: bool) -> None:
         """On another line than the one that is followed the new rows are seen, no more."""
         before, self._stood = self._stood, None
-        if self.view is None or self.trunk is None or self.trunk.thread != self.tailed:
+        if self.view is None or self._pulse is None or self.trunk is None or self.trunk.thread != self.tailed:
             return
-        self._stood = Standing.of(self.view, self.trunk)
+        self._stood = Standing.of(self.view, self.trunk, self._pulse)
         if before is not None:
             self._came += max(0, self._stood.count - before.count)
-            for words in news(before, self._stood, self._trunk_line.places):
+            for words in news(before, self._stood, self.trunk_line.places):
                 self.say(f"{self.tailed}: {words}")
             if how_it_stands and came_to_rest(before, self._stood):
                 self.say(f"{self.tailed}: {self._stood.status}")

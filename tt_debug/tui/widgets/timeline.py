@@ -5,8 +5,6 @@ Owns the mouse and the drawing; which moments there are is told by the screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -17,7 +15,7 @@ from textual.widget import Widget
 
 from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.rows.pieces import Line
-from tt_debug.tui.rows.timeline import Chart, Moment, bar_line, chart, mark_line, moment_of
+from tt_debug.tui.rows.timeline import Chart, Moments, bar_line, chart, mark_line, moment_of
 from tt_debug.tui.theme import ink_style
 
 
@@ -44,14 +42,14 @@ class Timeline(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._moments: Sequence[Moment] = ()
+        self._moments = Moments()
         self._position = 0
         self._label = ""
         self._chart: Chart | None = None
         self._dragging = False
         self._inks: dict[str, Style] = {}
 
-    def show(self, moments: Sequence[Moment], position: int, label: str) -> None:
+    def show(self, moments: Moments, position: int, label: str) -> None:
         """Show these moments; ``label`` stands at the right, as "12/14 +4.8s"."""
         if moments is not self._moments:
             self._chart = None
