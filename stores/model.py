@@ -140,6 +140,14 @@ class Status:
     ALL: Final = (DONE, WAITING, FAILED, UNFINISHED, PENDING, RUNNING, PAUSED, CRASHED, HELD, CANCELLED)
 
 
+STUCK: Final = (
+    "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
+    "(InvalidUpdateError) or the database to store what came of them, it was stopped at that moment, or the checkpoint "
+    "was deleted."
+)
+"""The `Header.problem` of a head that looks given up. While its writer works it stands so for a moment, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """What a list shows of a checkpoint: about 200 bytes, no state.

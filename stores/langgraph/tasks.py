@@ -24,7 +24,7 @@ from stores.langgraph.rows import (
     WriteRow,
     mapping,
 )
-from stores.model import Interrupt, Status, Tagged, Task, Value, Write
+from stores.model import STUCK, Interrupt, Status, Tagged, Task, Value, Write
 
 # What stands for the writer where no node ran.
 UNKNOWN: Final = "?"
@@ -36,12 +36,6 @@ _HANDLER: Final = "{} (handler)"  # of a failed node's error, where nothing tell
 OWN_NAMES: Final = (UNKNOWN, COMMAND, INPUT, UPDATE, CALL, START, _HANDLER)
 """All that a checkpoint's writer may be called by us, not by its graph."""
 _AFTER_ERROR: Final = ", node_error_handler, 0000000000"
-
-STUCK: Final = (
-    "Every task of its step has finished and no checkpoint followed: the runtime refused to apply the updates "
-    "(InvalidUpdateError) or the database to store what came of them, it was stopped at that moment, or the checkpoint "
-    "was deleted."
-)
 
 
 class Ran(NamedTuple):

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stores.model import NewCheckpoint, Ref, Status
+from stores import open_store
+from stores.model import STUCK, NewCheckpoint, Ref, Status
 from stores.native.sqlite import NativeStore
 from tests.builders import native_file
 from tests.left_behind import running
@@ -76,6 +77,38 @@ def test_a_commit_that_left_the_bytes_as_old_and_as_many_is_seen(path: Path, mon
         assert [pulse.changed() for _ in range(3)] == [True, False, False]
         add(path, new(2))
         assert [pulse.changed() for _ in range(3)] == [True, False, False]
+
+
+def finish_the_step(path: Path) -> None:
+    """Store what the one task of the head gave, as a runtime does just before the checkpoint that takes it in."""
+    with closing(open_store(str(path))) as store:
+        (task,) = store.load(store.head("t")).tasks
+    with closing(sqlite3.connect(path)) as db, db:
+        row = ("t", "", uuid(1), task.id, "", 0, "log", "msgpack", b"\x01")
+        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
+        db.execute(f"INSERT INTO writes ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def test_a_step_that_has_just_finished_has_not_failed_until_nothing_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    just_written = [True]
+    monkeypatch.setattr(tailing, "_fresh", lambda _: just_written[0])
+    path = handmade(tmp_path / "lg.sqlite", [Row(uuid(1), next=("a",))])
+    with closing(Tail(str(path), "t")) as tail:
+        tail.last(1)
+        finish_the_step(path)
+        assert tail.changed()
+        assert tail.status() == Status.UNFINISHED
+        assert not tail.changed()
+        just_written[0] = False
+        assert [tail.changed() for _ in range(2)] == [True, False]
+        assert tail.status() == Status.FAILED
+        (row,) = tail.last(1)
+        assert (row.status, row.problem) == (Status.FAILED, STUCK)
+        just_written[0] = True
+        (row,) = tail.last(1)
+        assert (row.status, row.problem) == (Status.UNFINISHED, None)
 
 
 def test_only_what_came_since_the_last_look_is_fresh(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,7 @@ from stores.errors import Conflict, Invalid, NotFound, ReadOnly, Unsupported
 from stores.langgraph.postgres import LangGraphPostgresStore
 from stores.langgraph.postgres_writing import PostgresWriting
 from stores.langgraph.rows import CheckpointRow
-from stores.langgraph.tasks import STUCK
-from stores.model import Change, Opaque, Ref, Status
+from stores.model import STUCK, Change, Opaque, Ref, Status
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
 from tests.stores import langgraph_graphs as graphs

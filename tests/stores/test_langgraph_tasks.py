@@ -13,7 +13,7 @@ from stores.langgraph.outline import Outline, outline_of
 from stores.langgraph.rows import NULL_TASK, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, build, enclosing, level_of
 from stores.langgraph.tasks import Ran, checkpoint_status, match, writers
-from stores.model import Interrupt, Status
+from stores.model import STUCK, Interrupt, Status
 
 ID = "1f1ec15e-28e1-6da8-8001-93e629750635"
 PLACE = Place("", ID, 1)
@@ -61,7 +61,7 @@ def test_how_a_checkpoint_stands(found: tuple[Ran, ...], has_child: bool, status
 
 
 def test_a_step_that_was_never_saved_is_failed_and_says_so() -> None:
-    assert checkpoint_status((ran("log"), ran("n")), False) == (Status.FAILED, tasks.STUCK)
+    assert checkpoint_status((ran("log"), ran("n")), False) == (Status.FAILED, STUCK)
 
 
 def test_a_task_without_a_path_is_found_by_its_id() -> None:
