@@ -13,6 +13,8 @@ from stores.conformance import SAMPLE
 from stores.errors import Corrupt
 from stores.model import NewCheckpoint, Ref
 from stores.native import chunks
+from stores.native.by_id import rows_at
+from stores.native.rows import HEADER_COLUMNS, WENT_ON
 from stores.native.sqlite import NativeStore
 from stores.scanning import Scanned, Scans, Unscanned
 from tests.builders import native_file
@@ -107,3 +109,22 @@ def test_a_checkpoint_without_a_readable_state_hides_none_of_the_others(store: N
         assert [isinstance(answer, Scanned) for answer in answers] == [True, True, False, True, True]
     first = store.append(NewCheckpoint(Ref("other", "", "1"), None, {"n": 1}, "input"))
     assert [answer.state for answer in store.scan([refs[0], first.ref])] == [store.load(refs[0]).state, {"n": 1}]
+
+
+def test_checkpoints_are_looked_up_by_id_however_many_are_asked_for(store: NativeStore, path: Path) -> None:
+    refs = [header.ref for header in chat(store, 20)]
+    plans: list[list[str]] = []
+    with closing(sqlite3.connect(path)) as db:
+
+        class Explained:
+            def execute(self, sql: str, values: Any = ()) -> Any:
+                plans.append([row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values)])
+                return ()
+
+        for columns in (f"{HEADER_COLUMNS}, {WENT_ON}", "c.state, c.size", "c.next"):
+            for count in (1, 5, 20):
+                assert not list(rows_at(Explained(), refs[:count], columns))
+    assert len(plans) == 9
+    for first, second, *_ in plans:
+        assert "checkpoints_by_id (thread_id=? AND checkpoint_id=?)" in first
+        assert "(rowid=?)" in second
