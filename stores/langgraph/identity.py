@@ -6,9 +6,8 @@ Owns recomputing ids over the names that the rows know of; refuses to name what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.langgraph.next import PUSH, Due, Ids, Place, Triggers, due_tasks, node_of, pull_path, woken_by
 from stores.langgraph.outline import Outline
@@ -21,13 +20,12 @@ _UPDATES: Final = ("__interrupt__", *(f"__interrupt__:{number}" for number in ra
 _MAX_WAKING: Final = 3  # edges named by their source that wake one node at once
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A checkpoint as its superstep starts: where it is, what it holds, what wakes which node."""
 
     place: Place
     outline: Outline
-    triggers: Triggers = field(default_factory=dict)
+    triggers: Triggers
 
 
 def with_paths(standing: Standing, rows: Sequence[WriteRow], names: Iterable[str]) -> list[WriteRow]:

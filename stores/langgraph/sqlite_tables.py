@@ -43,8 +43,9 @@ class SqliteTables:
     write_type: str
     seal: Seal | None = None
     listing: Listing = field(default_factory=Listing)
-    _stamps: dict[Ref, int] = field(default_factory=dict)
-    _written: dict[Ref, list[WriteRow]] = field(default_factory=dict)
+    # By thread, namespace and id. Looked into several times for each checkpoint, and a `Ref` to do so costs twice that.
+    _stamps: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _written: dict[tuple[str, str, str], list[WriteRow]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, db: sqlite3.Connection, seal: Seal | None = None, listing: Listing | None = None) -> Self:
@@ -209,7 +210,7 @@ class SqliteTables:
 
     def stamp(self, thread: str, key: Key) -> int | None:
         """The bytes of a checkpoint, without reading them: a row is never changed, only replaced."""
-        if (stamp := self._stamps.get(Ref(thread, key.ns, key.id))) is not None:
+        if (stamp := self._stamps.get((thread, key.ns, key.id))) is not None:
             return stamp
         found = self._one("length(checkpoint)", thread, key)
         return None if found is None else found[0] or 0
@@ -250,7 +251,7 @@ class SqliteTables:
         """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
         if not self.has_writes:
             return []
-        if not values and (known := self._written.get(Ref(thread, key.ns, key.id))) is not None:
+        if not values and (known := self._written.get((thread, key.ns, key.id))) is not None:
             return known
         more = f", {self.write_type}, value" if values else ""
         question = (

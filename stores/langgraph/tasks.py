@@ -176,6 +176,8 @@ def checkpoint_status(tasks: Sequence[Ran], has_child: bool) -> tuple[str, str |
 
 def writers(tasks: Sequence[Ran]) -> tuple[str, ...]:
     """The nodes whose finished work a step applied, each once, in the order their writes were applied in."""
+    if not tasks:
+        return ()
     finished = sorted((task for task in tasks if task.is_node and task.status == "done"), key=lambda task: task.path)
     return tuple(dict.fromkeys(task.node for task in finished))
 

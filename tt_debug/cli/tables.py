@@ -337,7 +337,7 @@ def clock(when: datetime | None) -> str:
     """A time in UTC, to the second."""
     if when is None:
         return ""
-    in_utc = when.astimezone(UTC) if when.tzinfo else when
+    in_utc = when.astimezone(UTC) if when.tzinfo not in (None, UTC) else when
     return str(in_utc)[: len("2026-01-02 03:04:05")]
 
 
