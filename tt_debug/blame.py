@@ -115,11 +115,14 @@ def history(line: Line, book: Book, path: Path) -> Iterator[Stop]:
     track = _Track(path)
     newer: _Seen | None = None
     unknown: list[tuple[Ref, str]] = []
+    followed: Mapping[str, Value] | None = None
     for ref, state in line:
         if isinstance(state, StoreError):
             unknown.append((ref, str(state)))
             continue
-        seen = _Seen(ref, *track.follow(state))
+        if state is not followed:
+            found, followed = track.follow(state), state
+        seen = _Seen(ref, *found)
         if unknown:
             yield _unknown(book, unknown, newer, seen)
             newer, unknown = None, []

@@ -54,11 +54,7 @@ class States:
     def read(self, db: Statements, text: str, size: int) -> dict[str, Value]:
         """The state of a row. Raises Corrupt, saying of which part, for one that cannot be put together."""
         if not is_tree(text):
-            raw = text.encode("utf-8", "surrogatepass")
-            state = self._shown(raw, json.loads(text))
-            if not isinstance(state, dict):
-                raise Corrupt("no object")
-            return state
+            return self._inline(text)
         held = self._of(text)
         if held is None:
             reading = Reading(self._of_these, lambda names: texts_of(db, names), self._shown)
@@ -71,13 +67,22 @@ class States:
     def read_many(
         self, db: Statements, rows: Sequence[tuple[str, int]], only: Collection[str] | None = None
     ) -> list[dict[str, Value]]:
-        """The states of many rows, as `read` gives each; of those that are trees the keys ``only`` are enough."""
+        """The states of many rows, as `read` gives each; of those that are trees the keys ``only`` are enough.
+
+        Of two rows with the same text, one after the other, it is the same object."""
         trees = [(number, row) for number, row in enumerate(rows) if is_tree(row[0])]
         reading = Reading(self._of_these, lambda names: texts_of(db, names), self._shown)
         read = reading.roots([row for _, row in trees], only)
         self._keep(reading.made)
         whole = {number: state for (number, _), state in zip(trees, read, strict=True)}
-        return [whole[n] if n in whole else self.read(db, *row) for n, row in enumerate(rows)]
+        states: list[dict[str, Value]] = []
+        before = None
+        for number, (text, _) in enumerate(rows):
+            if text != before:
+                state = whole[number] if number in whole else self._inline(text)
+            states.append(state)
+            before = text
+        return states
 
     def cut(self, state: Mapping[str, Value], given: Mapping[str, Opaque], before: str | None) -> Stored:
         """A state to be stored, whose parent's row holds ``before``. Raises Invalid for what JSON would change."""
@@ -100,6 +105,13 @@ class States:
             raise
         self._keep(cutting.made)
         return Stored(row, size, cutting.chunks, found)
+
+    def _inline(self, text: str) -> dict[str, Value]:
+        raw = text.encode("utf-8", "surrogatepass")
+        state = self._shown(raw, json.loads(raw))
+        if not isinstance(state, dict):
+            raise Corrupt("no object")
+        return state
 
     def _shown(self, text: bytes, value: Value) -> Value:
         return blobs.put_back(value, self._blob) if blobs.may_refer(text) else value

@@ -35,7 +35,7 @@ def history_of(rows: Sequence[tuple[int, str, int]]) -> list[NewCheckpoint]:
     for at, (back, thread, value) in enumerate(rows):
         parent = made[max(0, at - 1 - back)].ref if made else None
         ref = Ref(thread, "", f"{at * 7 % 1009:04}")
-        state = {"n": value, "at": at} if value else {"at": at}
+        state = {"n": value, "at": at} if value > 1 else {"n": 1} if value else {"at": at}
         made.append(NewCheckpoint(ref, parent, state, "step" if made else "input", nodes=(f"node{at % 3}",)))
     return made
 
@@ -124,7 +124,7 @@ def test_the_tasks_of_many_are_those_of_each(demo: DemoFiles) -> None:
 
 
 def test_steps_that_cannot_be_read_keep_no_others_from_being_told(tmp_path: Path) -> None:
-    made = history_of([(0, "a", 1)] * 9)
+    made = history_of([(0, "a", 2)] * 9)
     path = native_file(tmp_path / "native.sqlite", made)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA foreign_keys = OFF")

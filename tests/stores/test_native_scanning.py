@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,17 @@ def test_large_states_share_what_is_equal_and_unchanged_keys_are_one_object(stor
         assert len({id(state) for state in narrow}) == 2
         # What only a part was read of is not taken for all of it.
         assert reader.load(refs[-1]).state == states[-1]
+
+
+def test_small_states_with_the_same_text_are_one_object(store: NativeStore, path: Path) -> None:
+    refs, parent = [], None
+    for n in (1, 1, 1.0, True, 1):
+        parent = append(store, {"n": n}, parent).ref
+        refs.append(parent)
+    with anew(path) as reader:
+        states = [answer.state for answer in reader.scan(refs)]
+    assert [repr(state["n"]) for state in states] == ["1", "1", "1.0", "True", "1"]
+    assert [state is before for before, state in pairwise(states)] == [True, False, False, False]
 
 
 def test_of_large_states_only_what_is_asked_for_is_fetched(
