@@ -28,18 +28,19 @@ NOT_THERE: Final = "it is not in the store"
 
 
 class Card(NamedTuple):
-    """What is remembered of a row: all that a listing needs, nothing of its state."""
+    """What is remembered of a row: all that a listing needs, nothing of its state.
+
+    ``step`` is from its metadata, else from its id; ``source`` is input, loop, update, fork, or "unknown" where the
+    metadata does not say.
+    """
 
     outline: Outline
     parent: str | None
     metadata: Mapping[str, Value]
     size: int
     problem: str | None
-
-    @property
-    def source(self) -> str:
-        """input, loop, update, fork; "unknown" where the metadata does not say."""
-        return str(self.metadata.get("source") or "unknown")
+    step: int | None
+    source: str = "unknown"
 
 
 class Cards:
@@ -88,7 +89,7 @@ class Steps:
     # Within a snapshot nothing changes: a page asks for most of these twice.
     _read: dict[Key, Card] = field(default_factory=dict, repr=False, compare=False)
     _told: dict[Key, tuple[Ran, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _learned: dict[Key, Triggers] = field(default_factory=dict, repr=False, compare=False)
+    _learned: dict[Key, tuple[Outline, Triggers]] = field(default_factory=dict, repr=False, compare=False)
     _suspects: list[dict[Key, tuple[str, ...]]] = field(default_factory=list, repr=False, compare=False)
 
     def suspect(self, key: Key) -> tuple[str, ...]:
@@ -128,21 +129,19 @@ class Steps:
             return known
         row = self.tables.outlined(self.thread, key)
         if row is None or stamp is None:
-            return Card(Outline(problem=NOT_THERE), None, {}, 0, None)
+            return Card(Outline(problem=NOT_THERE), None, {}, 0, None, ids.step_of(key.id))
         return self.keep(ref, stamp, row)
 
     def keep(self, ref: Ref, stamp: int, row: CheckpointRow) -> Card:
         """Remember a row's card."""
         metadata, problem = rows.read_metadata(row.metadata)
-        card = Card(outline_of(row), row.parent or None, metadata, row.size, problem)
+        step, source = metadata.get("step"), str(metadata.get("source") or "unknown")
+        if not isinstance(step, int):
+            step = ids.step_of(ref.id)
+        card = Card(outline_of(row), row.parent or None, metadata, row.size, problem, step, source)
         self._read[Key(ref.id, ref.ns)] = card
         self.memory.cards.put(ref, stamp, card)
         return card
-
-    def step_of(self, key: Key) -> int | None:
-        """A checkpoint's number, from its metadata, else from its id."""
-        step = self.card(key).metadata.get("step")
-        return step if isinstance(step, int) else ids.step_of(key.id)
 
     def ran(self, key: Key, writes: Sequence[WriteRow] | None = None) -> tuple[Ran, ...]:
         """The tasks of a checkpoint's superstep. ``writes`` where they were read already, with their values."""
@@ -159,7 +158,7 @@ class Steps:
         card = self.card(key)
         outline = self._with_sends(key, card)
         triggers = self._triggers(key, outline)
-        place = Place(key.ns, key.id, self.step_of(key) or 0, self._ids(outline))
+        place = Place(key.ns, key.id, card.step or 0, self._ids(outline))
         if writes:
             found = self._matched(key, Standing(place, outline, triggers), writes)
         else:
@@ -202,10 +201,11 @@ class Steps:
         level = level_of(key.ns)
         newest = self.skeleton.newest.get(level, key) if self.skeleton else key
         # What a graph's newest checkpoint has seen, its older ones may still wait for; few have anything to add.
-        above = self.card(newest).outline
-        found = self._learned.get(newest)
-        if found is None:
-            found = self._learned[newest] = self.memory.edges.of(above)
+        learned = self._learned.get(newest)
+        if learned is None:
+            above = self.card(newest).outline
+            learned = self._learned[newest] = above, self.memory.edges.of(above)
+        above, found = learned
         if outline is not above and not above.knows(outline):
             found = learn((above, outline))
         if edges := self.memory.lore.edges(self.tables, level, outline, found):

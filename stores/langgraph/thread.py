@@ -108,7 +108,7 @@ class ThreadReading:
         return Header(
             ref=Ref(self.steps.thread, key.ns, key.id),
             parent=Ref(self.steps.thread, key.ns, parent.id) if parent else None,
-            step=self.steps.step_of(key),
+            step=card.step,
             source=card.source,
             created=card.outline.created or ids.time_of(key.id),
             nodes=self._nodes(card, parent),

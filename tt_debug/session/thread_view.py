@@ -257,7 +257,10 @@ def _finished(family: Merged, complete: bool, header: Header) -> Header:
     above = header.parent if at is None else family.parent(at)
     if above != header.parent:
         header = replace(header, parent=above)
-    if not complete or header.problem or above is None or family.place(above) is not None:
+    if not complete or header.problem or above is None:
+        return header
+    is_here = family.place(above) is not None if at is None else family.parents[at] >= 0
+    if is_here:
         return header
     missing = "its parent" if above.ns == header.ref.ns else "the step that called it"
     return replace(header, problem=f"{missing} is not in the store")
