@@ -14,11 +14,12 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from stores.registry import open_store
-from tests.bench import data, postgres_data
+from tests.bench import data, native_data, postgres_data
 from tests.bench.cases import cases
 from tests.bench.growth import curves
 from tests.bench.harness import Amount, Case, Figure, Result, Work, measure, median
 from tests.bench.soak import walk
+from tests.bench.works import asking
 
 
 @pytest.fixture
@@ -127,12 +128,21 @@ def test_our_store_sees_its_shapes(folder: Path) -> None:
     store.close()
 
 
+def test_questions_of_native_data_answer(folder: Path) -> None:
+    where = {"path": str(native_data.linear(30)), "thread": native_data.THREAD}
+    assert asking.native_floor(**where)() == 30 * 4
+    assert [len(asking.history_ours(**where, key=key)()) for key in ("nothing", "phase", "count")] == [0, 2, 30]
+    assert len(asking.find_ours(**where, expression="count > `26`")()) == 3
+    assert len(asking.grep_ours(**where, text="review")()) == 1
+
+
 def test_every_case_names_works_that_are_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import import_module
 
     for name in ("linear", "chat", "talk"):
         monkeypatch.setattr(data, name, lambda count: folder / "none")
     monkeypatch.setattr(data, "crowd", lambda threads, each: folder / "none")
+    monkeypatch.setattr(native_data, "linear", lambda count: folder / "none")
     monkeypatch.setattr(postgres_data, "linear", lambda count: "postgresql:///none")
     found = list(cases(1_000))
     assert len({case.id for case in found}) == len(found) > 8

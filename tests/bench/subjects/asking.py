@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tests.bench import data
+from tests.bench import data, native_data
 from tests.bench.harness import Case, Work
 
 _WORKS: Final = "tests.bench.works.asking"
@@ -13,7 +13,45 @@ _MOST: Final = 100_000
 
 
 def cases(size: int) -> Iterator[Case]:
-    """Of a thread of 2 kB states, in messages of LangChain's and a few plain values."""
+    """Of a thread of LangGraph's, and of native ones of several lengths."""
+    yield from _of_langgraph(size)
+    for count, name in data.sizes(size):
+        yield from _of_native(count, name)
+
+
+def _of_native(count: int, name: str) -> Iterator[Case]:
+    """Small states of plain values, in one line."""
+    where = {"path": str(native_data.linear(count)), "thread": native_data.THREAD}
+    floor = Work(f"{_WORKS}:native_floor", where)
+    for key, what in (("nothing", "that none has"), ("phase", "written twice"), ("count", "that each step writes")):
+        yield Case(
+            f"history-native-{key}-{name}",
+            f"history of a path {what}, in {count:,} native checkpoints / json.loads of each row",
+            Work(f"{_WORKS}:history_ours", {**where, "key": key}),
+            None,
+            floor,
+            rounds=3,
+        )
+    yield Case(
+        f"find-native-{name}",
+        f"find a number in {count:,} native checkpoints / json.loads of each row",
+        Work(f"{_WORKS}:find_ours", {**where, "expression": "count == `777`"}),
+        None,
+        floor,
+        rounds=3,
+    )
+    yield Case(
+        f"grep-native-{name}",
+        f"grep a text that is nowhere in {count:,} native checkpoints / json.loads of each row",
+        Work(f"{_WORKS}:grep_ours", {**where, "text": "nowhere at all"}),
+        None,
+        floor,
+        rounds=3,
+    )
+
+
+def _of_langgraph(size: int) -> Iterator[Case]:
+    """2 kB states, in messages of LangChain's and a few plain values."""
     count = min(size, _MOST)
     where = {"path": str(data.linear(count)), "thread": "agent"}
     unpacked = Work(f"{_WORKS}:find_floor", where)

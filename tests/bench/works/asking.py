@@ -31,6 +31,19 @@ def find_floor(path: str, thread: str) -> Callable[[], object]:
     return work
 
 
+def native_floor(path: str, thread: str) -> Callable[[], object]:
+    """Every small state of a native file, in order, read as JSON."""
+    import orjson
+
+    db = _open(path)
+
+    def work() -> object:
+        rows = db.execute("SELECT state FROM checkpoints WHERE thread_id = ? ORDER BY seq", (thread,))
+        return sum(len(orjson.loads(state)) for (state,) in rows)
+
+    return work
+
+
 def find_peer(path: str, thread: str, key: str) -> Callable[[], object]:
     """LangGraph's listing, and a look at a key."""
     from langgraph.checkpoint.sqlite import SqliteSaver
@@ -68,7 +81,7 @@ def grep_floor(path: str, thread: str, text: str) -> Callable[[], object]:
 
 
 def history_ours(path: str, thread: str, key: str) -> Callable[[], object]:
-    """Who wrote a value that nobody wrote: every state is looked at."""
+    """Who wrote a value."""
     from tt_debug.session import questions
 
     session, ref = _opened(path, thread)
