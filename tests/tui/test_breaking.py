@@ -35,6 +35,9 @@ async def test_a_breakpoint_is_set_before_the_node_of_the_row_and_marked() -> No
         await it.until(lambda: not it.session.breaks)
         await it.rest()
         assert "■" not in it.text
+        await it.press("b", "b")
+        assert "breakpoint b1 is gone" in it.told.splitlines()[-1], "it was not set twice"
+        assert not it.session.breaks
 
 
 async def test_a_new_one_with_a_condition_says_what_that_is_here_and_is_marked() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -66,6 +67,40 @@ async def test_a_newer_demand_replaces_an_older_one(session: FakeSession) -> Non
         go.set()
         await settled(pilot, app)
         assert sorted(map(str, screen.got)) == ["2", "3"]
+
+
+async def test_writes_are_all_done_one_after_the_other_even_when_nobody_waits(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await desk(pilot, app)
+        go = threading.Event()
+        done: list[int] = []
+
+        def write(number: int) -> int:
+            go.wait()
+            done.append(number)
+            return number
+
+        def fails() -> None:
+            raise Corrupt("row 7 is torn", hint="try doctor")
+
+        app.loader.write(screen, "answer", partial(write, 1), Got)
+        app.loader.write(screen, "answer", partial(write, 2), Got)
+        app.loader.write(screen, "answer", fails, Got)
+        app.loader.write(screen, "other", partial(write, 3), Got)
+        app.loader.call(screen, "answer", lambda: "read", Got)
+        await wait_for(pilot, lambda: screen.got == ["read"])
+        go.set()
+        await settled(pilot, app)
+        assert screen.got == ["read", 1, 2, ("answer", "row 7 is torn", "try doctor"), 3]
+        go.clear()
+        app.loader.write(screen, "answer", partial(write, 4), Got)
+        app.loader.write(screen, "answer", partial(write, 5), Got)
+        app.pop_screen()
+        await pilot.pause()
+        go.set()
+        await settled(pilot, app)
+        assert done == [1, 2, 3, 4, 5]
 
 
 async def test_demand_goes_before_prefetch(session: FakeSession) -> None:

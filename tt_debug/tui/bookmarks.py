@@ -101,7 +101,7 @@ class Bookmarks(Replacements):
                 said, words = f"this checkpoint is {ref.thread}@{named.name} now", f" {shlex.quote(named.name)}{note}"
             return BookmarkKept(said, command + words)
 
-        self.loader.call(self, _WRITING, done, lambda message: message, patient=False)
+        self.loader.write(self, _WRITING, done, lambda message: message)
 
     def on_bookmarks_read(self, event: BookmarksRead) -> None:
         """They have come."""

@@ -44,6 +44,7 @@ class _Job:
     kind: str = field(compare=False)
     work: Callable[[], Message] = field(compare=False)
     patient: bool = field(compare=False, default=False)
+    writes: bool = field(compare=False, default=False)
     waited: bool = field(compare=False, default=False)
     unwanted: bool = field(compare=False, default=False)  # replaced, or its owner is gone
     thread: int | None = field(compare=False, default=None)  # that runs it now
@@ -62,6 +63,8 @@ class Loader:
         self._begun: list[_Job] = []
         self._jobs: list[_Job] = []
         self._waiting: list[_Job] = []
+        self._behind: list[_Job] = []
+        """Writes, each behind one of the same owner that has not ended."""
         self._wake = threading.Condition()
         self._numbers = itertools.count()
         self._workers = 0
@@ -83,19 +86,36 @@ class Loader:
         """Run ``work`` and post ``answer(result)`` to ``owner``, or `Failed` with ``kind``.
 
         While another process keeps the store locked, a ``patient`` call is made again and again; the owner hears of
-        it by `Waiting`. Reading is patient, writing is not: it would come when nobody expects it any more.
+        it by `Waiting`.
         A newer demand of the same owner and kind replaces the older one: it is not started any more, and if it
         was, it is interrupted, and its answer dropped. A newer prefetch only replaces one that is still waiting.
         """
         with self._wake:
             priority = PREFETCH if prefetch else DEMAND
             job = _Job(priority, next(self._numbers), owner, kind, lambda: answer(work()), patient)
+
+            def is_older(old: _Job) -> bool:
+                return old.owner is owner and old.kind == kind and not old.writes
+
             if not prefetch:
-                self._give_up([old for old in self._begun if old.owner is owner and old.kind == kind])
-            replaced = self._forget(lambda old: old.owner is owner and old.kind == kind)
+                self._give_up(list(filter(is_older, self._begun)))
+            replaced = self._forget(is_older)
             # Its owner was told that it waits, and is to hear when that is over.
             job.waited = any(old.waited for old in replaced)
             self._push(job)
+
+    def write(self, owner: MessagePump, kind: str, work: Callable[[], T], answer: Callable[[T], Message]) -> None:
+        """Run ``work``, which writes, and post ``answer(result)`` to ``owner``, or `Failed` with ``kind``.
+
+        What a user has asked for is done once, after what the same owner asked for before, even if the owner is gone by
+        then. It is not made again when the store is locked: it would come when nobody expects it any more.
+        """
+        with self._wake:
+            job = _Job(DEMAND, next(self._numbers), owner, kind, lambda: answer(work()), writes=True)
+            if any(each.writes and each.owner is owner for each in (*self._jobs, *self._begun)):
+                self._behind.append(job)
+            else:
+                self._push(job)
 
     def _forget(self, unwanted: Callable[[_Job], bool]) -> list[_Job]:
         """Under the lock: such calls as have not begun are not made any more."""
@@ -103,8 +123,8 @@ class Loader:
         for job in forgotten:
             if job.again is not None:
                 job.again.cancel()
-        self._jobs = [job for job in self._jobs if not unwanted(job)]
-        self._waiting = [job for job in self._waiting if not unwanted(job)]
+        self._jobs = [job for job in self._jobs if job not in forgotten]
+        self._waiting = [job for job in self._waiting if job not in forgotten]
         heapq.heapify(self._jobs)
         return forgotten
 
@@ -120,8 +140,7 @@ class Loader:
     def leave(self, owner: MessagePump) -> None:
         """The owner is gone: what it waits for is not started any more, or interrupted."""
         with self._wake:
-            self._forget(lambda job: job.owner is owner)
-            # A write is under way: what becomes of it is told all the same.
+            self._forget(lambda job: job.owner is owner and not job.writes)
             self._give_up([job for job in self._begun if job.owner is owner and job.patient])
 
     def _give_up(self, jobs: list[_Job]) -> None:
@@ -180,6 +199,7 @@ class Loader:
         """No more calls are started; threads that are idle end. Waits for nothing."""
         with self._wake:
             self._closed = True
+            self._behind.clear()
             self._forget(lambda _: True)
             self._wake.notify_all()
 
@@ -187,7 +207,7 @@ class Loader:
     def busy(self) -> bool:
         """Whether any call is waiting or running, or its answer is still to be posted."""
         with self._wake:
-            return bool(self._jobs or self._waiting) or self._running > 0
+            return bool(self._jobs or self._waiting or self._behind) or self._running > 0
 
     def post(self, owner: MessagePump, message: Message) -> None:
         """Post from any thread. A message for a screen that is gone, or after the app has ended, is dropped."""
@@ -221,6 +241,7 @@ class Loader:
         if message is not None:
             with self._wake:
                 self._ended(job)
+                self._go_on_writing(job)
                 stale = job.unwanted
             if job.waited:
                 self.post(job.owner, Waiting(job.kind, over=True))
@@ -239,6 +260,13 @@ class Loader:
             return None if self._try_later(job) else _told(job.kind, error)
         except BaseException as error:  # noqa: BLE001 - a thread's boundary: the app raises it again
             return _told(job.kind, error)
+
+    def _go_on_writing(self, done: _Job) -> None:
+        """Under the lock: what its owner asked for behind it."""
+        following = next((job for job in self._behind if done.writes and job.owner is done.owner), None)
+        if following is not None:
+            self._behind.remove(following)
+            self._push(following)
 
     def _ended(self, job: _Job) -> None:
         """Under the lock."""

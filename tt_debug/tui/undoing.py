@@ -91,7 +91,7 @@ class Undoing(Bookmarks):
         def decided(word: str | None) -> None:
             if word is not None:
                 work = partial(store.session.undoing.do, plan)
-                self.loader.call(self, _DOING, work, partial(UndoDone, store), patient=False)
+                self.loader.write(self, _DOING, work, partial(UndoDone, store))
 
         self.push_screen(NoticeDialog(plan.title, plan.lines(), choices), decided)
 
@@ -126,7 +126,7 @@ class Undoing(Bookmarks):
 
         def chosen(key: str | None) -> None:
             if key is not None:
-                self.loader.call(self, _DOING, partial(_brought_back, store, shown[key]), lambda message: message)
+                self.loader.write(self, _DOING, partial(_brought_back, store, shown[key]), lambda message: message)
 
         rows = [(key, thread, "nothing ran on it") for key, thread in shown.items()]
         self.push_screen(MenuDialog("Forks that were taken back: choose one to see it again", rows), chosen)

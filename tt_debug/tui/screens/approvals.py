@@ -182,7 +182,7 @@ class ApprovalsScreen(BaseScreen):
         session = self.tt.stores[waiting.store].session
         question, reject = waiting.question, answer.reject
         record = partial(session.answer, question.id, answer.value, os_user(), reject=reject, thread=question.thread)
-        self.tt.loader.call(self, "answer", record, partial(Answered, waiting, answer), patient=False)
+        self.tt.loader.write(self, "answer", record, partial(Answered, waiting, answer))
 
     @on(Answered)
     def _answered(self, event: Answered) -> None:

@@ -80,7 +80,7 @@ class ImportingThreads(BaseScreen):
             return
         command = shlex.join(["tt-debug", "import", store.url, str(file)])
         work = partial(take_in, store.address, file)
-        self.tt.loader.call(self, "import", work, partial(ImportDone, command), patient=False)
+        self.tt.loader.write(self, "import", work, partial(ImportDone, command))
 
     @on(ImportDone)
     def _taken_in(self, event: ImportDone) -> None:

@@ -205,7 +205,7 @@ class RecoveryScreen(BaseScreen):
         store, plan = self._store(found), found.plan
         command = shlex.join(["tt-debug", "recover", store.url, "--thread", found.thread, "--yes"])
         work = partial(store.session.operations.act, plan, lambda event: None)
-        self.tt.loader.call(self, "recover", work, lambda _: Decided(f"{found.thread}: {plan.then}", command))
+        self.tt.loader.write(self, "recover", work, lambda _: Decided(f"{found.thread}: {plan.then}", command))
 
     def act_recovery_cancel(self) -> None:
         """Ask, and end it."""
@@ -221,9 +221,7 @@ class RecoveryScreen(BaseScreen):
         store = self._store(found)
         command = shlex.join(["tt-debug", "cancel", store.url, found.thread, "--force"])
         work = partial(store.session.operations.cancel_by_force, found.thread)
-        self.tt.loader.call(
-            self, "cancel", work, lambda _: Decided(f"{found.thread}: cancelled", command), patient=False
-        )
+        self.tt.loader.write(self, "cancel", work, lambda _: Decided(f"{found.thread}: cancelled", command))
 
     def act_recovery_decide(self) -> None:
         """Offer what the case may be decided as, and where the thread is sound enough to be forked."""
@@ -264,7 +262,7 @@ class RecoveryScreen(BaseScreen):
         command = shlex.join(["tt-debug", "resolve", store.url, case.id, "--as", word])
         work = partial(decide, store.session, case, word)
         said = f"{found.thread}: {word}"
-        self.tt.loader.call(self, "decide", work, lambda _: Decided(said, command), patient=False)
+        self.tt.loader.write(self, "decide", work, lambda _: Decided(said, command))
 
     def _replied(self, found: Found, answer: Answer | None) -> None:
         if answer is None or found.case is None:
@@ -278,7 +276,7 @@ class RecoveryScreen(BaseScreen):
                 self.tt.show_thread(store, case.thread, made.ref, then="run.continue")
             return Decided(f"{found.thread}: answered", command)
 
-        self.tt.loader.call(self, "decide", work, recorded, patient=False)
+        self.tt.loader.write(self, "decide", work, recorded)
 
     @on(Decided)
     def _done(self, event: Decided) -> None:

@@ -102,10 +102,12 @@ class ThreadBreaking(ThreadUndoing):
         node = self._node()
         if node is None:
             return
-        there = next((each for each in self._breakpoints if (each.place, each.node) == ("before", node)), None)
         operations, url = self.session.operations, self.store.url
 
         def toggled() -> BreakpointsRead:
+            # Asked here: the key may be pressed again before what it did was read.
+            known = operations.breakpoints(self.thread)
+            there = next((each for each in known if (each.place, each.node) == ("before", node)), None)
             if there is None:
                 made = operations.set_breakpoint(Breakpoint("", "before", node, by=os_user()))
                 said, option = f"breakpoint {made.id}: {breakpoint_words(made)}", f"--before {shlex.quote(node)}"
@@ -115,7 +117,7 @@ class ThreadBreaking(ThreadUndoing):
             command = f"tt-debug break {shlex.quote(url)} {option}"
             return BreakpointsRead(operations.breakpoints(self.thread), said, command)
 
-        self.tt.loader.call(self, "break", toggled, lambda message: message, patient=False)
+        self.tt.loader.write(self, "break", toggled, lambda message: message)
 
     def act_break_list(self) -> None:
         """List them; the one that is chosen can be changed or taken away. Without any, a new one."""
@@ -146,7 +148,7 @@ class ThreadBreaking(ThreadUndoing):
     def _wished(self, shown: Breakpoint, wish: Wish | None) -> None:
         if wish is not None and wish != Wish(shown):
             work = partial(_kept, self.session, self.thread, self.store.url, shown, wish.wanted)
-            self.tt.loader.call(self, "break", work, lambda message: message, patient=False)
+            self.tt.loader.write(self, "break", work, lambda message: message)
 
 
 def condition_here(session: Session, ref: Ref | None, condition: str) -> str:

@@ -137,7 +137,7 @@ class ThreadEditing(ThreadUpdating):
             self.plan_update(base, outcome, partial(Forked, base, outcome))
         else:
             work = partial(store, self.session, base, outcome)
-            self.tt.loader.call(self, "fork", work, partial(Forked, base, outcome), patient=False)
+            self.tt.loader.write(self, "fork", work, partial(Forked, base, outcome))
 
     def refused(self, event: Failed) -> None:
         """What was written in the form is not lost when the thread has moved on, or its name is taken meanwhile."""

@@ -6,7 +6,7 @@ Owns the column's values, those of the rows in view first; the answers are asked
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -44,21 +44,23 @@ class ThreadLogPoints(ThreadWatches):
         if not self.expressions:
             self.say(f"nothing is watched yet: {self.tt.key_of('watch')} watches a value or an expression")
         elif self.panel() is self.views.watches and current is not None:
-            self._show_column("" if current == self.column else current)
+            self._show_column(lambda column: "" if current == column else current)
         else:
             ring = ("", *self.expressions, "")
-            self._show_column(ring[ring.index(self.column) + 1] if self.column in ring else self.expressions[0])
+            self._show_column(lambda column: ring[ring.index(column) + 1] if column in ring else ring[1])
 
-    def _show_column(self, expression: str) -> None:
-        session, thread = self.session, self.thread
-        said = f"{expression} has a column of the graph" if expression else "no watch has a column any more"
-        words = ["tt-debug", "log", self.store.url, thread, *(["--watch", expression] if expression else [])]
+    def _show_column(self, choose: Callable[[str], str]) -> None:
+        """What has the column by then decides: the key may be pressed again before it was moved."""
+        session, thread, words = self.session, self.thread, ["tt-debug", "log", self.store.url, self.thread]
 
         def shown() -> WatchesRead:
+            expression = choose(session.watches.column(thread) or "")
             session.watches.show(thread, expression or None)
-            return read_watches(session, thread, said, shlex.join(words))
+            said = f"{expression} has a column of the graph" if expression else "no watch has a column any more"
+            option = ["--watch", expression] if expression else []
+            return read_watches(session, thread, said, shlex.join([*words, *option]))
 
-        self.tt.loader.call(self, "watch", shown, lambda message: message, patient=False)
+        self.tt.loader.write(self, "watch", shown, lambda message: message)
 
     @on(WatchesRead)
     def _column_read(self, event: WatchesRead) -> None:

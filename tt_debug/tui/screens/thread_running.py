@@ -323,7 +323,7 @@ class ThreadRunning(ThreadEditing):
 
     def _stop(self, what: str) -> None:
         work = partial(self.session.stop, self._run_thread(), what)
-        self.tt.loader.call(self, "stop", work, lambda _: Asked(what), patient=False)
+        self.tt.loader.write(self, "stop", work, lambda _: Asked(what))
 
     @on(Asked)
     def _asked_to_stop(self, event: Asked) -> None:

@@ -79,7 +79,7 @@ class ThreadTesting(ThreadComparing):
         place, words = f"{event.ref.thread}@{event.ref.id}", ["tt-debug", "export", self.store.url]
         command = shlex.join([*words, place, "--pytest", event.file.name, *self._words_of_graph()])
         work = partial(write_new, event.file, event.test.text())
-        self.tt.loader.call(self, "test", work, lambda _: TestWritten(event.file, command), patient=False)
+        self.tt.loader.write(self, "test", work, lambda _: TestWritten(event.file, command))
 
     def _words_of_graph(self) -> list[str]:
         graph = self.tt.opening.graph

@@ -63,7 +63,7 @@ class ThreadUpdating(ThreadMoving):
 
         def decided(word: str | None) -> None:
             if word == "run":
-                self.tt.loader.call(self, "fork", work, lambda seen: UpdateSeen(plan, seen, event.made), patient=False)
+                self.tt.loader.write(self, "fork", work, lambda seen: UpdateSeen(plan, seen, event.made))
 
         self.app.push_screen(ConfirmDialog(plan.title, plan.lines()[1:], "Show what comes out"), decided)
 
@@ -79,7 +79,7 @@ class ThreadUpdating(ThreadMoving):
 
         def decided(word: str | None) -> None:
             if word == "run":
-                self.tt.loader.call(self, "fork", work, event.made, patient=False)
+                self.tt.loader.write(self, "fork", work, event.made)
 
         title = f"As {made_as(event.plan)}: what comes out"
         state = "The graph's reducers and branches have run; nothing is saved yet."

@@ -250,7 +250,7 @@ class ThreadWatches(ThreadMarking):
             said = f"{expression} is watched" + ("" if add else " no more")
             return read_watches(session, thread, said, shlex.join(words))
 
-        self.tt.loader.call(self, "watch", changed, lambda message: message, patient=False)
+        self.tt.loader.write(self, "watch", changed, lambda message: message)
 
     @on(RowView.Opened, "#watches")
     def _watch_opened(self, event: RowView.Opened) -> None:
