@@ -142,12 +142,12 @@ def test_a_file_that_the_state_refers_to_has_to_be_there(tmp_path: Path, content
 
 
 def test_code_that_has_changed_is_told_of(on: Bench) -> None:
-    (on.folder / "gate_nodes.py").write_text(NODES.replace('"c"', '"C"'))
+    (on.folder / "gate_nodes.py").write_text(NODES.replace('"c"', '"sea"'))
     assert go(on) == "done"
     assert "note: the code of a, b, c (gate_nodes) has changed since this thread last ran" in [
         event.fields.get("text") for event in on.events
     ]
-    assert on.state()["trail"] == ["a", "b", "C"]
+    assert on.state()["trail"] == ["a", "b", "sea"]
 
 
 HELPED = {
