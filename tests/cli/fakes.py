@@ -74,6 +74,8 @@ class FakeSession:
         others = [[point.header] for point in self.checkpoints if point.header.ref.thread != thread]
         return ThreadView(thread, own[-1].ref, [own, *others], copies=False)
 
+    lineage = open_thread
+
     def resolve(self, text: str) -> Ref:
         self._called("resolve", text)
         thread, _, selector = text.partition("@")

@@ -151,6 +151,8 @@ class FakeSession:
         family = [[p.header for ref, p in self.checkpoints.items() if ref.thread == name] for name in names]
         return ThreadView(thread, self.heads[thread], family, False)
 
+    lineage = open_thread
+
     def header(self, ref: Ref) -> Header:
         return self.load(ref).header
 

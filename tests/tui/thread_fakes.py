@@ -149,6 +149,8 @@ class TripSession:
             family = self._family(thread)
             return ThreadView(thread, self.heads[thread], [self._headers(name) for name in family], copies=False)
 
+    lineage = open_thread
+
     def _family(self, thread: str) -> list[str]:
         links = {
             (ref.thread, point.header.parent.thread)
