@@ -201,7 +201,8 @@ def woken_by(outline: Outline, node: str, channels: Iterable[str]) -> list[str]:
     waiting = [channel for channel in channels if channel in available]
     if seen is None:
         return waiting
-    return [channel for channel in waiting if _is_newer(available[channel], seen.get(channel))]
+    found = [channel for channel in waiting if available[channel] != seen.get(channel)]  # mostly none
+    return [channel for channel in found if _is_newer(available[channel], seen.get(channel))]
 
 
 def _is_newer(version: Value, seen: Value) -> bool:
