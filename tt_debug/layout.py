@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from operator import lt, ne
 from typing import Literal, NamedTuple, overload
@@ -37,8 +37,8 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where each node stands. ``order`` is the node of each row, ``row_of`` its inverse; ``size`` counts a node's
-    subtree with itself, so that it fills the rows ``row_of[n] … row_of[n] + size[n] - 1``.
+    """Where each node stands. ``order`` is the node of each row, ``row_of`` its inverse; a node's subtree fills the
+    rows from its own to the one before ``after[n]``, to the last where that is 0.
 
     ``openings`` are the rows at which a branch opens, ascending. ``cut`` are nodes whose parent was ignored because
     following it came back to the node.
@@ -48,7 +48,7 @@ class Layout:
     order: array[int]
     row_of: array[int]
     lane: array[int]
-    size: array[int]
+    after: array[int]
     openings: array[int]
     cut: tuple[int, ...] = ()
 
@@ -56,6 +56,10 @@ class Layout:
         """Every row, top to bottom; a branch whose first node is in ``folded`` is one row, with None every branch is.
         A node that starts no branch cannot be folded and is shown."""
         return Rows(self, folded)
+
+    def size(self, node: int) -> int:
+        """How many nodes its subtree has, with itself."""
+        return (self.after[node] or len(self.order)) - self.row_of[node]
 
     def opens(self, node: int) -> bool:
         """Whether the node starts a branch."""
@@ -65,11 +69,11 @@ class Layout:
     def branches(self, node: int) -> int:
         """How many branches open in the node's subtree, itself included."""
         at = self.row_of[node]
-        return bisect_left(self.openings, at + self.size[node]) - bisect_left(self.openings, at)
+        return bisect_left(self.openings, at + self.size(node)) - bisect_left(self.openings, at)
 
     def subtree(self, node: int) -> Sequence[int]:
         """The node and everything below it, in the order of the rows."""
-        return self.order[self.row_of[node] : self.row_of[node] + self.size[node]]
+        return self.order[self.row_of[node] : self.row_of[node] + self.size(node)]
 
 
 class Rows(Sequence[Row]):
@@ -91,7 +95,7 @@ class Rows(Sequence[Row]):
             self.openings.append(len(self.nodes) + opening - at)
             if layout.order[opening] in self._folds:
                 self.nodes.extend(layout.order[at : opening + 1])
-                at = opening + layout.size[layout.order[opening]]
+                at = opening + layout.size(layout.order[opening])
         self.nodes.extend(layout.order[at:])
 
     def place(self, node: int) -> int | None:
@@ -123,7 +127,7 @@ class Rows(Sequence[Row]):
         lane = layout.lane[node]
         through = tuple(range(lane))
         if node in self._folds:
-            return Row(node, lane, "fold", True, layout.size[node], layout.branches(node), through)
+            return Row(node, lane, "fold", True, layout.size(node), layout.branches(node), through)
         return Row(node, lane, "node", layout.opens(node), 0, 0, through)
 
 
@@ -148,17 +152,37 @@ def lay_out(parents: Sequence[int], pinned: int | None = None, aside: Collection
     rows, lanes, openings = _places(above, walk, heavy, size, lengths)
     for run in cut:
         links[starts[run]] = ROOT
-    order, row_of, lane, sizes = (array("i", bytes(links.itemsize * count)) for _ in range(4))
-    up, down = array("i", range(count)), array("i", range(count, 0, -1))
+    order, row_of, lane, after = (array("i", bytes(links.itemsize * count)) for _ in range(4))
+    up = array("i", range(count))
     for start, length, row, column, below in zip(starts, lengths, rows, lanes, size, strict=True):
         if length == 1:  # of many branches, most
-            order[row], row_of[start], lane[start], sizes[start] = start, row, column, below
+            order[row], row_of[start], lane[start], after[start] = start, row, column, (row + below) % count
             continue
         order[row : row + length] = up[start : start + length]
         row_of[start : start + length] = up[row : row + length]
         lane[start : start + length] = array("i", (column,)) * length
-        sizes[start : start + length] = down[count - below : count - below + length]
-    return Layout(links, order, row_of, lane, sizes, array("i", openings), tuple(starts[run] for run in cut))
+        after[start : start + length] = array("i", ((row + below) % count,)) * length
+    return Layout(links, order, row_of, lane, after, array("i", openings), tuple(starts[run] for run in cut))
+
+
+def extended(layout: Layout, parents: Sequence[int]) -> Layout | None:
+    """The same with further ``parents``, the last of them pinned; None where these do not go on, one from the other,
+    from the last row of the first lane. No other place changes."""
+    count, more = len(layout.order), len(parents) - len(layout.order)
+    last = layout.order[-1] if count else ROOT
+    links = array("i", parents[count:])
+    if layout.cut or last < 0 or layout.lane[last] or links != array("i", (last, *range(count, count + more)))[:more]:
+        return None
+    fresh, zeros = array("i", range(count, count + more)), array("i", (0,)) * more
+    order, row_of = layout.order + fresh, layout.row_of + fresh
+    return replace(
+        layout,
+        parents=array("i", layout.parents) + links,
+        order=order,
+        row_of=row_of,
+        lane=layout.lane + zeros,
+        after=layout.after + zeros,
+    )
 
 
 def _starts(links: array[int], aside: Collection[int]) -> list[int]:

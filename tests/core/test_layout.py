@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tt_debug.layout import Layout, Row, lay_out, picture
+from tt_debug.layout import Layout, Row, extended, lay_out, picture
 
 
 def draw(parents: list[int], names: str, pinned: int | None = None, folded: frozenset[int] = frozenset()) -> str:
@@ -215,11 +215,23 @@ def test_laws(forest: tuple[list[int], int | None]) -> None:
         assert layout.order[layout.row_of[node]] == node
         assert parent < 0 or layout.row_of[parent] < layout.row_of[node]  # parent before child
         assert set(layout.subtree(node)) == below(parents, node)  # subtree contiguous
-        assert layout.size[node] == len(below(parents, node))
+        assert layout.size(node) == len(below(parents, node))
     if count:
         assert max(layout.lane) + 1 <= floor(log2(count)) + 2
     if pinned is not None:
         assert {layout.lane[node] for node in line_of(parents, pinned)} == {0}
+
+
+@given(forests(), st.integers(0, 3))
+def test_what_goes_on_from_the_end_changes_no_other_place(forest: tuple[list[int], int | None], more: int) -> None:
+    parents, pinned = forest
+    layout = lay_out(parents, pinned)
+    count = len(parents)
+    last = layout.order[-1] if parents else -1
+    longer = [*parents, *([last, *range(count, count + more)][:more])]
+    if last == pinned and last >= 0:
+        assert extended(layout, longer) == lay_out(longer, len(longer) - 1)
+    assert more == 0 or extended(layout, [*longer, -1]) is None
 
 
 @given(forests(), st.randoms(use_true_random=False))
@@ -234,7 +246,7 @@ def test_folding_hides_slices_and_nothing_else(forest: tuple[list[int], int | No
         assert row.through == tuple(range(row.lane))
         if row.kind == "fold":
             assert row.node in folded
-            assert row.hidden == layout.size[row.node]
+            assert row.hidden == layout.size(row.node)
             assert row.branches == sum(layout.opens(node) for node in layout.subtree(row.node))
         assert row.opens == layout.opens(row.node)
 

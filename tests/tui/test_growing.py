@@ -93,12 +93,15 @@ def test_what_was_taken_over_is_what_is_read_anew(changes: list[list[tuple[str, 
         reading, anew = read(store, reading), read(store)
         assert reading.line == anew.line
         assert reading.view.ends() == anew.view.ends()
+        if number % 3 == 0:
+            continue
         shape = Shape("t", frozenset(anew.view.refs))
         trunk = anew.view.refs[number % len(anew.view.refs)]
         reading, anew = shaped(reading, trunk, shape), shaped(anew, trunk, shape)
     # Of what lies on no line that was read, whatever was looked at before is known.
     assert dict(reading.view.headers.items()) == dict(anew.view.headers.items())
-    reading, anew = shaped(reading, trunk, shape), shaped(anew, trunk, shape)
+    shape = Shape("t", frozenset(anew.view.refs[::2]))
+    reading, anew = shaped(reading, anew.trunk, shape), shaped(anew, anew.trunk, shape)
     assert reading.line == anew.line
     assert list(reading.items) == list(anew.items)
     for ref in anew.view.refs:

@@ -179,19 +179,32 @@ class ThreadView:
 
     def recall(self, before: ThreadView) -> None:
         """Know what was known of the same family earlier where it cannot have changed: of what was, and is, no end."""
-        ends = [before.refs[at] for at in before.ends()]
         if self.continues(before):
             self._descent = Descent(self._links, before._descent)
-            self.headers.go_on_from(before.headers, ends)
+            self._take_layout(before)
+            self.headers.go_on_from(before.headers, before._ends)
         else:
-            left = {*ends, *(self.refs[at] for at in self.ends())}
+            left = {*before._ends, *self._ends}
             known = before.headers.known()
             self.headers.recall(header for header in known if header.ref in self and header.ref not in left)
+
+    def _take_layout(self, before: ThreadView) -> None:
+        """Where only the end of the line that it was pinned to has gone on, it is as good for that."""
+        for pinned, layout in before._layouts.items():
+            from tt_debug.layout import extended
+
+            longer = extended(layout, self._links) if pinned is not None and pinned == layout.order[-1] else None
+            if longer is not None:
+                self._layouts = {longer.order[-1]: longer}
 
     def touched(self, before: ThreadView) -> list[Ref]:
         """What may be another in this view, which continues ``before``: its ends, and what more goes on from now."""
         above = {self._links[at] for at in range(len(before.refs), len(self.refs))} - {-1}
-        return [self.refs[at] for at in {*before.ends(), *above}]
+        return [*before._ends, *at_places(self.refs, above)]
+
+    @cached_property
+    def _ends(self) -> Sequence[Ref]:
+        return at_places(self.refs, self.ends())
 
     def tip(self, ref: Ref) -> Ref:
         """The newest checkpoint of its own namespace that goes on from ``ref`` along its longest continuation."""
@@ -200,7 +213,7 @@ class ThreadView:
             below = [c for c in self._below.children(at) if self.refs[c].ns == self.refs[at].ns]
             if not below:
                 return self.refs[at]
-            at = max(below, key=lambda child: (layout.size[child], child))
+            at = max(below, key=lambda child: (layout.size(child), child))
 
     def tips(self) -> tuple[Ref, ...]:
         """Checkpoints of the root namespace without children there, oldest first."""

@@ -19,6 +19,8 @@ from tt_debug.tui.theme import LANES
 
 STUBS: Final = 8
 """More folded forks than this at one point become one row."""
+_FIRST: Final = (0,)
+"""The ink of the first lane alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,13 @@ class GraphItems(Sequence[GraphItem]):
         if part.kind == "open":
             return GraphItem("open", ref, part.lane, lanes, part.inks, 0, 0, title, self._end_status(ref), call)
         if part.kind == "fold":
-            size, branches = shape.layout.size[node], shape.layout.branches(node)
+            size, branches = shape.layout.size(node), shape.layout.branches(node)
             status = view.seen[view.tip(ref)].status
             return GraphItem("fold", ref, part.lane, lanes, part.inks, size, branches, title, status, call)
         nodes = shape.nodes[at : at + part.count]
         calls = sum(view.is_call(view.refs[each]) for each in nodes)
         noun = "calls" if calls == part.count else "branches" if calls else "forks"
-        hidden = sum(shape.layout.size[each] for each in nodes)
+        hidden = sum(shape.layout.size(each) for each in nodes)
         return GraphItem("more", ref, part.lane, lanes, part.inks, hidden, part.count, noun)
 
     def _end_status(self, ref: Ref) -> str:
@@ -151,7 +153,7 @@ def _parts(rows: GraphRows) -> Iterator[Part]:
     view, shape = rows.view, rows.shape
     layout, nodes = shape.layout, shape.nodes
     waiting = _waiting(view, shape)
-    ends = {_shown(shape, layout.row_of[nodes[at]] + layout.size[nodes[at]]) for at in shape.openings}
+    ends = {_shown(shape, layout.row_of[nodes[at]] + layout.size(nodes[at])) for at in shape.openings}
     opened = frozenset(shape.openings)
     colours: dict[int, int] = {0: 0}
     forks = 0
@@ -179,7 +181,7 @@ def _ended(tips: Sequence[Part], colours: Mapping[int, int]) -> Iterator[Part]:
 
 
 def _inks(colours: Mapping[int, int], lane: int) -> tuple[int, ...]:
-    return tuple(colours.get(each, 0) % LANES for each in range(lane + 1))
+    return tuple([colours.get(each, 0) % LANES for each in range(lane + 1)]) if lane else _FIRST
 
 
 def _waiting(view: ThreadView, shape: Rows) -> dict[int, list[Part]]:
@@ -191,7 +193,7 @@ def _waiting(view: ThreadView, shape: Rows) -> dict[int, list[Part]]:
     for node in tips:
         header = view.seen[view.refs[node]]
         if header.next and header.status != Status.DONE:
-            at = _shown(shape, layout.row_of[node] + layout.size[node])
+            at = _shown(shape, layout.row_of[node] + layout.size(node))
             found.setdefault(at, []).append(Part("next", at, 1, layout.lane[node], (), header.ref))
     return found
 

@@ -32,11 +32,6 @@ class HistoryLine:
     moments: Moments = field(default_factory=Moments)
     unread: tuple[Ref, ...] = ()
 
-    def before(self, refs: Iterable[Ref]) -> HistoryLine:
-        """As much of it as stands before all of these."""
-        at = min((self.places[ref] for ref in refs if ref in self.places), default=len(self.refs))
-        return self.followed_by(at, HistoryLine())
-
     def followed_by(self, at: int, others: HistoryLine) -> HistoryLine:
         """Its first ``at``, then the others. What is shared is copied whole: it may be long."""
         places = self.places.copy()
@@ -49,14 +44,17 @@ class HistoryLine:
         )
 
 
-def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None) -> HistoryLine:
-    """The line that leads to ``end``. What it has in common with the one ``beside`` it is taken from there: it may be
-    long, and the cursor waits."""
+def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, changed: Iterable[Ref] = ()) -> HistoryLine:
+    """The line that leads to ``end``. What it has in common with the one ``beside`` it is taken from there, up to the
+    first that was ``changed`` since: it may be long, and the cursor waits."""
     beside = beside or HistoryLine()
     own = view.line(end, beside.places)
+    shared = beside.places.get(own[0], 0) if own else 0
+    first = min((beside.places[ref] for ref in changed if ref in beside.places), default=shared)
+    own = (*beside.refs[first:shared], *own)
     unread = tuple(ref for ref in own if not view.headers.knows(ref))
     rest = HistoryLine(own, {}, Moments.of(moments(view, own)), unread)
-    return beside.followed_by(beside.places.get(own[0], 0) if own else 0, rest)
+    return beside.followed_by(min(first, shared), rest)
 
 
 def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:

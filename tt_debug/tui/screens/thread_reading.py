@@ -5,7 +5,7 @@ Owns showing a part of it while the rest is on its way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -72,19 +72,22 @@ def read_thread(session: Session, asked: Asked) -> Reading:
         asked.give_way()
         return asked.watch.goes_on(progress.read, show, asked.count)
 
-    view, line = session.open_thread(asked.thread, on_page), HistoryLine()
-    if asked.before is not None:
-        view.recall(asked.before.view)
-        line = _known(view, _untouched(view, asked.before))
-    line = line_of(view, _trunk(view, asked), line)
+    view = session.open_thread(asked.thread, on_page)
+    line = _first_line(view, asked)
     if not asked.watch.stopped:
         line = _learned(view, line, asked)
     return _opened(view, asked, line, whole=not asked.watch.stopped)
 
 
-def _untouched(view: ThreadView, before: Reading) -> HistoryLine:
-    """As much of the line as it was as is still so in ``view``."""
-    return before.line.before(view.touched(before.view)) if view.continues(before.view) else HistoryLine()
+def _first_line(view: ThreadView, asked: Asked) -> HistoryLine:
+    """The current line as far as it is known without reading: what is still as it was is taken from there."""
+    trunk, before = _trunk(view, asked), asked.before
+    if before is None:
+        return line_of(view, trunk)
+    view.recall(before.view)
+    if not view.continues(before.view):
+        return line_of(view, trunk)
+    return line_of(view, trunk, before.line, (*view.touched(before.view), *_known(view, before.line)))
 
 
 def _learned(view: ThreadView, line: HistoryLine, asked: Asked) -> HistoryLine:
@@ -104,12 +107,12 @@ def _learned(view: ThreadView, line: HistoryLine, asked: Asked) -> HistoryLine:
 
 def _reread(view: ThreadView, line: HistoryLine) -> HistoryLine:
     """The line with what is known of it by now."""
-    return line_of(view, line.refs[-1], _known(view, line))
+    return line_of(view, line.refs[-1], line, _known(view, line))
 
 
-def _known(view: ThreadView, line: HistoryLine) -> HistoryLine:
-    """As much of it as stands before all of which more is known by now."""
-    return line.before(ref for ref in line.unread if view.headers.knows(ref))
+def _known(view: ThreadView, line: HistoryLine) -> Iterator[Ref]:
+    """What was not read of a line then, and is known by now."""
+    return filter(view.headers.knows, line.unread)
 
 
 def _nothing() -> None:
@@ -129,7 +132,8 @@ def _opened(view: ThreadView, asked: Asked, line: HistoryLine, *, whole: bool) -
 def shaped(before: Reading, trunk: Ref, shape: Shape) -> Reading:
     """The rows and the current line of a thread that was read, with ``trunk`` at that line's end."""
     items = thread_rows(before.view, trunk, shape)
-    return replace(before, trunk=trunk, items=items, line=line_of(before.view, trunk, _known(before.view, before.line)))
+    line = line_of(before.view, trunk, before.line, _known(before.view, before.line))
+    return replace(before, trunk=trunk, items=items, line=line)
 
 
 def thread_rows(view: ThreadView, trunk: Ref, shape: Shape) -> Items:
