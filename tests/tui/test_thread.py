@@ -250,6 +250,21 @@ async def test_zoom_gives_the_panel_the_screen_and_esc_takes_it_back() -> None:
         assert it.screen.graph.size.height < 10
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_zoom_goes_with_the_focus(size: tuple[int, int]) -> None:
+    async with thread_screen(size=size) as it:
+        await it.press("3", "z")
+        for key, name in (("4", "messages"), ("1", "graph"), ("2", "state"), ("3", "diff")):
+            await it.press(key)
+            assert it.screen.maximized is it.screen.focused
+            assert it.screen.focused is it.screen.query_one(f"#{name}")
+            assert it.screen.focused.size.height >= size[1] - 8
+        await it.press("slash")
+        assert it.screen.maximized is it.screen.query_one("#diff")
+        await it.press("escape", "escape")
+        assert it.screen.maximized is None
+
+
 async def test_clicking_the_timeline_goes_there() -> None:
     async with thread_screen(size=(120, 40)) as it:
         await it.pilot.click(Timeline, offset=(1, 0))

@@ -192,8 +192,10 @@ class BaseScreen(StoreTrouble):
             self.perform(event.action)
 
     def on_descendant_focus(self) -> None:
-        """The keys mean something else in a text field."""
+        """The keys mean something else in a text field; what they act on is what is zoomed."""
         self._had_focus = self.focused
+        if self.maximized is not None and isinstance(self.focused, RowView):
+            self.maximize(self.focused)
         self.refresh_keys()
 
     def on_mount(self) -> None:
