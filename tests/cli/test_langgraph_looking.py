@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from stores.langgraph import outline, steps
+from stores.langgraph.outline import Outline
+from stores.langgraph.rows import CheckpointRow
 from tests.stores.handmade import Row, handmade, uuid
 from tests.stores.langgraph_files import CURRENT, unpack
 from tt_debug.cli.main import main
@@ -78,3 +81,22 @@ def test_what_is_put_together_from_other_rows_says_so(tmp_path: Path, capsys: py
     assert record["rebuilt"] == {"log": "lists joined, as snapshots prove"}
     assert main(("show", path, "delta-snap5@-1")) == 0
     assert "\nrebuilt\n" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("how", [(), ("--graph",), ("--all",), ("--graph", "--all"), ("--json",), ("--ns", "")])
+def test_of_a_history_only_what_is_shown_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]
+) -> None:
+    history = [uuid(at, at - 1) for at in range(12)]
+    rows = [Row(id, history[at - 1] if at else None, {}, step=at - 1) for at, id in enumerate(history)]
+    store = str(handmade(tmp_path / "history.sqlite", rows))
+    read: list[str] = []
+
+    def outline_of(row: CheckpointRow) -> Outline:
+        read.append(row.id)
+        return outline.outline_of(row)
+
+    monkeypatch.setattr(steps, "outline_of", outline_of)
+    assert main(("log", store, "t", "--limit", "3", *how)) == 0
+    assert history[-1][:8] in capsys.readouterr().out
+    assert sorted(read) == history[-4:]  # with the step that led to the first of them

@@ -109,6 +109,23 @@ def test_a_deferred_node_waits_until_all_is_finished() -> None:
     assert (woken([None, False]), woken([None, True]), woken(None)) == ((), ("late",), ("late",))
 
 
+def test_the_id_of_a_task_is_taken_from_the_rows_that_tell_it() -> None:
+    found = Outline(available={"branch:to:a": "2.x", "branch:to:b": "2.x"})
+    triggers = {"a": {"branch:to:a"}, "b": {"branch:to:b"}}
+    first, second = due_tasks(PLACE, found, triggers, {"~__pregel_pull, a": "told"})
+    assert first == Due("told", "a", "~__pregel_pull, a")
+    assert second == Due(PLACE.pull_id("b", ["branch:to:b"]), "b", "~__pregel_pull, b")
+
+
+@pytest.mark.parametrize(
+    ("version", "seen", "is_due"),
+    [("2.x", "1.x", True), ("2.x", "2.x", False), (2, 1, True), (2, 2, False), (2.0, 2.0, False), ("2.x", None, True)],
+)
+def test_a_node_is_due_for_what_it_has_not_seen(version: object, seen: object, is_due: bool) -> None:
+    found = Outline(available={"c": version}, seen={"a": {} if seen is None else {"c": seen}})
+    assert bool(due_tasks(PLACE, found, {"a": {"c"}})) is is_due
+
+
 def test_an_edge_of_a_first_release_wakes_its_end() -> None:
     found = Outline(channels=frozenset({"start:a", "branch:a:route:b", "join:x+y:z", "branch:to:c", "messages"}))
     assert learn([found]) == {
