@@ -78,28 +78,63 @@ def test_questions_of_a_line_answer_what_its_checkpoints_say(rows: Sequence[tupl
         assert [hit.ref for hit in hits] == [ref for ref, found in line if found.state.get("n") == 2]
 
 
-def test_only_headers_that_are_shown_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = history_of([(0, "a", at // 500) for at in range(1_000)])
-    read: list[int] = []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many headers were asked for, each time that some were."""
+    counts: list[int] = []
     at_addresses = NativeStore.headers_at
 
     def counted(self: NativeStore, thread: str, refs: Sequence[Ref]) -> Any:
-        read.append(len(refs))
+        counts.append(len(refs))
         return at_addresses(self, thread, refs)
 
+    monkeypatch.setattr(NativeStore, "headers_at", counted)
+    return counts
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    """A thousand checkpoints of one thread, whose value changes in the middle."""
     path = native_file(tmp_path / "native.sqlite", [])
     with closing(NativeStore(path, read_only=False)) as store:
-        store.restore([PastThread("a")], map(PastCheckpoint, made))
-    with opened(path) as session:
+        store.restore([PastThread("a")], map(PastCheckpoint, LONG))
+    return path
+
+
+LONG = history_of([(0, "a", at // 500) for at in range(1_000)])
+
+
+def test_only_headers_that_are_shown_are_read(long: Path, read: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(long) as session:
         end = session.resolve("a")  # asks whether there is such a thread, by its newest header
-        monkeypatch.setattr(NativeStore, "headers_at", counted)
         monkeypatch.setattr(NativeStore, "headers", None)
         assert not list(questions.find(session, "n == `7`", Scope(end)).hits)
         assert not list(questions.history(session, end, ("nothing",)))
         assert not read
         (stop,) = questions.history(session, end, ("n",))
-        assert (stop.ref, stop.nodes) == (made[500].ref, made[500].nodes)
+        assert (stop.ref, stop.nodes) == (LONG[500].ref, LONG[500].nodes)
         assert sum(read) <= 2 * AROUND
+
+
+def test_a_thread_without_forks_is_opened_by_its_addresses(
+    long: Path, read: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(long) as session:
+        whole = session.open_thread("a", on_page=lambda _: True)
+        assert not read
+        monkeypatch.setattr(NativeStore, "headers", None)
+        view = session.open_thread("a")
+        assert (view.refs, view.line(), view.head) == (whole.refs, whole.line(), whole.head)
+        assert not read
+        assert list(view.headers.values()) == list(whole.headers.values())
+        assert sum(read) == len(LONG)
+
+
+def test_a_family_is_in_the_order_of_its_headers_whatever_its_ids(tmp_path: Path, read: list[int]) -> None:
+    made = history_of([(0, "a", 1), (0, "a", 2), (0, "b", 2), (0, "a", 1), (1, "b", 2)])
+    with opened(native_file(tmp_path / "native.sqlite", made)) as session:
+        assert list(session.open_thread("b").refs) == list(session.open_thread("a", on_page=lambda _: True).refs)
+        assert not read
 
 
 def test_a_parent_in_a_thread_that_is_gone_is_told_of(tmp_path: Path) -> None:

@@ -172,7 +172,9 @@ def _pages(store: Store, thread: str) -> Iterator[Page[Header]]:
 def open_view(
     store: Store, journal: Journal, thread: str, on_page: OnPage | None = None, *, alone: bool = False
 ) -> ThreadView:
-    """The thread with its family, or ``alone``; as far as it was read when ``on_page`` stops that. Raises NotFound."""
+    """The thread with its family, or ``alone``; as far as it was read when ``on_page`` stops that. Raises NotFound.
+
+    Where nobody is told of pages, a thread without a family is opened by its addresses if the store tells them."""
     from tt_debug.session.thread_view import ThreadView  # with the layout, 5 ms, and a list of threads draws none
 
     family: list[Sequence[Header] | Strand] = []
@@ -191,9 +193,14 @@ def open_view(
         return on_page is None or on_page(Progress(count, view))
 
     read_headers = _reader(store, ours)
+    by_address = isinstance(store, ListsByAddress)
+    if isinstance(store, TellsAddresses) and not by_address:
+        # Of several threads only headers tell the order.
+        alone = alone or (on_page is None and not _related(store, journal, thread))
+        by_address = alone
 
     def read(name: str) -> bool:
-        if isinstance(store, ListsByAddress) or (alone and isinstance(store, TellsAddresses)):
+        if by_address and isinstance(store, TellsAddresses):
             with _uncollected():
                 family.append(_by_address(store.addresses(name), read_headers))
             return True
