@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Final, Literal, overload
+from typing import Final, Literal, NamedTuple, overload
 
 from stores.model import Ref, Status
 from tt_debug.layout import Rows
@@ -42,14 +42,13 @@ class GraphItem:
     call: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Neighbouring rows of one kind. ``at`` is the first one's place among the rows of the layout that are shown;
-    of "more" the ``count`` of those it stands for, which then take one row."""
+class Part(NamedTuple):
+    """Neighbouring rows of one kind. ``at`` is the first one's place among the ``length`` rows of the layout that it
+    stands for; only checkpoints take as many."""
 
     kind: Literal["checkpoint", "fold", "more", "open", "next"]
     at: int
-    count: int
+    length: int
     lane: int
     inks: tuple[int, ...]
     ref: Ref | None = None
@@ -57,7 +56,7 @@ class Part:
     @property
     def rows(self) -> int:
         """How many rows it takes."""
-        return self.count if self.kind == "checkpoint" else 1
+        return self.length if self.kind == "checkpoint" else 1
 
 
 class GraphItems(Sequence[GraphItem]):
@@ -127,11 +126,11 @@ class GraphItems(Sequence[GraphItem]):
             size, branches = shape.layout.size(node), shape.layout.branches(node)
             status = view.seen[view.tip(ref)].status
             return GraphItem("fold", ref, part.lane, lanes, part.inks, size, branches, title, status, call)
-        nodes = shape.nodes[at : at + part.count]
+        nodes = shape.nodes[at : at + part.length]
         calls = sum(view.is_call(view.refs[each]) for each in nodes)
-        noun = "calls" if calls == part.count else "branches" if calls else "forks"
+        noun = "calls" if calls == part.length else "branches" if calls else "forks"
         hidden = sum(shape.layout.size(each) for each in nodes)
-        return GraphItem("more", ref, part.lane, lanes, part.inks, hidden, part.count, noun)
+        return GraphItem("more", ref, part.lane, lanes, part.inks, hidden, part.length, noun)
 
     def _end_status(self, ref: Ref) -> str:
         """How a thread of its own, that an open branch is, stands; none of a side branch of one."""
@@ -153,12 +152,13 @@ def _parts(rows: GraphRows) -> Iterator[Part]:
     view, shape = rows.view, rows.shape
     layout, nodes = shape.layout, shape.nodes
     waiting = _waiting(view, shape)
-    ends = {_shown(shape, layout.row_of[nodes[at]] + layout.size(nodes[at])) for at in shape.openings}
+    ends = {_end(shape, at) for at in shape.openings}
     opened = frozenset(shape.openings)
     colours: dict[int, int] = {0: 0}
     forks = 0
     for at, end in pairwise(sorted({0, len(nodes), *opened, *ends, *waiting})):
-        yield from _ended(waiting.get(at, ()), colours)
+        if at in waiting:
+            yield from _ended(waiting[at], colours)
         node = nodes[at]
         lane = layout.lane[node]
         if at in opened:
@@ -174,10 +174,16 @@ def _parts(rows: GraphRows) -> Iterator[Part]:
     yield from _ended(waiting.get(len(nodes), ()), colours)
 
 
+def _end(shape: Rows, at: int) -> int:
+    """The place among the rows shown of the first after the branch that opens or is folded at ``at``."""
+    node = shape.nodes[at]
+    return at + 1 if shape.is_fold(node) else _shown(shape, shape.layout.row_of[node] + shape.layout.size(node))
+
+
 def _ended(tips: Sequence[Part], colours: Mapping[int, int]) -> Iterator[Part]:
     """What would run after tips whose branches end here, the innermost first."""
     for tip in sorted(tips, key=lambda part: -part.lane):
-        yield replace(tip, inks=_inks(colours, tip.lane))
+        yield tip._replace(inks=_inks(colours, tip.lane))
 
 
 def _inks(colours: Mapping[int, int], lane: int) -> tuple[int, ...]:
@@ -209,7 +215,7 @@ def _gathered(parts: Iterator[Part], rows: GraphRows, listed: Set[tuple[Ref, int
         run = list(same)
         first = rows.view.refs[rows.shape.nodes[run[0].at]] if kind == "fold" else None
         if first is not None and len(run) > STUBS and (first, lane) not in listed:
-            yield replace(run[0], kind="more", count=len(run))
+            yield run[0]._replace(kind="more", length=len(run))
         else:
             yield from run
 
