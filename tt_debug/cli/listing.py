@@ -18,7 +18,7 @@ TASK_ID = re.compile(r":[^|]*")
 
 def everything(view: ThreadView) -> Sequence[Ref]:
     """Every branch and namespace of the family."""
-    return parents_first(view.refs, view.parent)
+    return view.refs if view.ascends else parents_first(view.refs, view.parent)
 
 
 def in_namespace(view: ThreadView, ns: str, *, all_threads: bool) -> Sequence[Ref]:

@@ -130,6 +130,12 @@ class ThreadView:
         found.reverse()
         return tuple(at_places(refs, found))
 
+    @property
+    def ascends(self) -> bool:
+        """Whether each of `refs` comes after its parent."""
+        parents = self._family.parents
+        return (self._descent if self._links is parents else Descent(parents)).ascends
+
     @cached_property
     def _descent(self) -> Descent:
         return Descent(self._links)
