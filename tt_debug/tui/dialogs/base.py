@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 FRAME: Final = 5
 """Rows of a dialog that are not its body: the border, the buttons and the air above them, one for a complaint."""
+LEAST_WITH_BAR: Final = 12
+"""Columns of a terminal from which on the body has a scroll bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,10 @@ class Dialog(ModalScreen[T | None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The body has what frame and buttons leave."""
-        self.query_one("#dialog-body").styles.max_height = max(event.size.height - FRAME, 1)
+        body = self.query_one("#dialog-body")
+        body.styles.max_height = max(event.size.height - FRAME, 1)
+        # A bar that leaves its text no room makes it go, and so comes and goes for ever.
+        body.set_class(event.size.width < LEAST_WITH_BAR, "-barless")
         self.call_after_refresh(self._let_scroll)
 
     def _let_scroll(self) -> None:
