@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from stores import open_store
+from stores.errors import Unreachable
 from stores.model import STUCK, NewCheckpoint, Ref, Status
 from stores.native.sqlite import NativeStore
 from tests.builders import native_file
@@ -200,6 +201,16 @@ def test_a_thread_that_is_still_to_come_is_waited_for(path: Path) -> None:
         add(path, NewCheckpoint(Ref("later", "", "x"), None, {}, "input", status=Status.DONE))
         out, _ = following.communicate()
         assert json.loads(out)["id"] == "x"
+
+
+def test_a_folder_that_became_a_file_is_a_store_that_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with closing(Tail(str(native_file(tmp_path / "there" / "t.db", [new(0)])), "t")) as tail:
+        tail.last(1)
+        (tmp_path / "there").rename(tmp_path / "away")
+        (tmp_path / "there").write_text("")
+        with pytest.raises(Unreachable):
+            tail.changed()
 
 
 def test_a_store_that_is_not_there_is_not_waited_for(tmp_path: Path) -> None:

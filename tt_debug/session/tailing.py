@@ -162,7 +162,7 @@ def _fresh(files: Collection[_Bytes]) -> bool:
 def _stat(path: str) -> _Bytes:
     try:
         found = os.stat(path)
-    except FileNotFoundError:
+    except OSError:  # what that means is told by whoever opens it
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
 
