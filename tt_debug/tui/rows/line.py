@@ -5,9 +5,9 @@ Owns what counts as an event.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 
 from stores.model import Header, Ref, Status
 from tt_debug.session.thread_view import ThreadView
@@ -21,6 +21,41 @@ LEFT = Moment(marks=frozenset({"fork"}))
 STOPPED = {Status.FAILED: "failed", Status.CRASHED: "failed", Status.WAITING: "waiting"}
 
 
+class Places(Mapping[Ref, int]):
+    """Where each checkpoint of a line stands: the first ``shared`` where another line has them, which is not copied."""
+
+    def __init__(self, long: Mapping[Ref, int], shared: int, own: Mapping[Ref, int]) -> None:
+        self._long, self._shared, self._own = long, shared, own
+
+    @classmethod
+    def of(cls, refs: Sequence[Ref]) -> Places:
+        """Those of a line that has nothing in common with another."""
+        return cls(dict(zip(refs, count())), len(refs), {})
+
+    def followed_by(self, at: int, refs: Sequence[Ref]) -> Places:
+        """The first ``at`` of them, then these."""
+        if len(refs) > at:
+            return Places.of([*islice(self, at), *refs])
+        own = {ref: place for ref, place in self._own.items() if place < at}
+        own.update(zip(refs, count(at)))
+        return Places(self._long, min(at, self._shared), own)
+
+    def __len__(self) -> int:
+        return self._shared + len(self._own)
+
+    def __iter__(self) -> Iterator[Ref]:
+        yield from islice(self._long, self._shared)
+        yield from self._own
+
+    def __getitem__(self, ref: Ref) -> int:
+        place = self._own.get(ref)
+        if place is None:
+            place = self._long[ref]
+            if place >= self._shared:
+                raise KeyError(ref)
+        return place
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
     """From the root to one end, oldest first; ``places`` is where each checkpoint stands on it.
@@ -28,20 +63,9 @@ class HistoryLine:
     ``unread`` are those of which only the address was known."""
 
     refs: tuple[Ref, ...] = ()
-    places: dict[Ref, int] = field(default_factory=dict)
+    places: Places = field(default_factory=lambda: Places.of(()))
     moments: Moments = field(default_factory=Moments)
     unread: tuple[Ref, ...] = ()
-
-    def followed_by(self, at: int, others: HistoryLine) -> HistoryLine:
-        """Its first ``at``, then the others. What is shared is copied whole: it may be long."""
-        places = self.places.copy()
-        for ref in self.refs[at:]:
-            del places[ref]
-        places.update(zip(others.refs, count(at)))
-        unread = (*(ref for ref in self.unread if self.places[ref] < at), *others.unread)
-        return HistoryLine(
-            (*self.refs[:at], *others.refs), places, self.moments.followed_by(others.moments, at), unread
-        )
 
 
 def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, changed: Iterable[Ref] = ()) -> HistoryLine:
@@ -53,8 +77,14 @@ def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, chang
     first = min((beside.places[ref] for ref in changed if ref in beside.places), default=shared)
     own = (*beside.refs[first:shared], *own)
     unread = tuple(ref for ref in own if not view.headers.knows(ref))
-    rest = HistoryLine(own, {}, Moments.of(moments(view, own)), unread)
-    return beside.followed_by(min(first, shared), rest)
+    at = min(first, shared)
+    kept = (ref for ref in beside.unread if beside.places[ref] < at)
+    return HistoryLine(
+        (*beside.refs[:at], *own),
+        beside.places.followed_by(at, own),
+        beside.moments.followed_by(Moments.of(moments(view, own)), at),
+        (*kept, *unread),
+    )
 
 
 def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:

@@ -6,6 +6,7 @@ Owns reading the thread and its details; moving, panels, editing and running are
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -70,7 +71,7 @@ class ThreadBase(OneStore):
         """What could not be read, by the id of the panel it is said in."""
         self.facts = RowFacts({}, {})
         self.line: tuple[Ref, ...] = ()
-        self.places: dict[Ref, int] = {}
+        self.places: Mapping[Ref, int] = {}
         self.moments = Moments()
         self.reading: Watch | None = None
         self.read_so_far = 0

@@ -132,7 +132,7 @@ class ThreadLogPoints(ThreadWatches):
 
     def act_nav_change_back(self) -> None:
         """In the graph, to where any watch changed before."""
-        if self._asks_of_watches() and self.selected in self.places:
+        if self._asks_of_watches() and self.selected is not None and self.selected in self.places:
             upto = self.line[: self.places[self.selected] + 1]
             look = partial(watches.changed_before, self.session, upto, self.expressions)
             self.walk(look, "no watch changes before this on the line")
@@ -141,7 +141,7 @@ class ThreadLogPoints(ThreadWatches):
 
     def act_nav_change_fwd(self) -> None:
         """In the graph, to where any watch changes next."""
-        if self._asks_of_watches() and self.selected in self.places:
+        if self._asks_of_watches() and self.selected is not None and self.selected in self.places:
             rest = self.line[self.places[self.selected] :]
             look = partial(watches.changed_after, self.session, rest, self.expressions)
             self.walk(look, "no watch changes after this on the line")
