@@ -5,6 +5,7 @@ Owns what counts as an event.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -60,7 +61,7 @@ class Places(Mapping[Ref, int]):
 class HistoryLine:
     """From the root to one end, oldest first; ``places`` is where each checkpoint stands on it.
 
-    ``unread`` are those of which only the address was known."""
+    ``unread`` are those of which only the address was known, oldest first too."""
 
     refs: tuple[Ref, ...] = ()
     places: Places = field(default_factory=lambda: Places.of(()))
@@ -78,7 +79,7 @@ def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, chang
     own = (*beside.refs[first:shared], *own)
     unread = tuple(ref for ref in own if not view.headers.knows(ref))
     at = min(first, shared)
-    kept = (ref for ref in beside.unread if beside.places[ref] < at)
+    kept = beside.unread[: bisect_left(beside.unread, at, key=beside.places.__getitem__)]
     return HistoryLine(
         (*beside.refs[:at], *own),
         beside.places.followed_by(at, own),
