@@ -193,27 +193,33 @@ def open_view(
         return on_page is None or on_page(Progress(count, view))
 
     read_headers = _reader(store, ours)
-    by_address = isinstance(store, ListsByAddress)
-    if isinstance(store, TellsAddresses) and not by_address:
-        # Of several threads only headers tell the order.
-        alone = alone or (on_page is None and not _related(store, journal, thread))
-        by_address = alone
+    by_address = (
+        isinstance(store, ListsByAddress) or alone or (on_page is None and not _related(store, journal, thread))
+    )
 
     def read(name: str) -> bool:
+        # Of several threads only headers tell the order, but where ids do.
         if by_address and isinstance(store, TellsAddresses):
             with _uncollected():
                 family.append(_by_address(store.addresses(name), read_headers))
             return True
         headers: list[Header] = []
         family.append(headers)
-        for page in _pages(store, name):
-            headers.extend(owners.header_now(store, header, ours) for header in page.items)
-            if page.next is not None and not goes_on():
-                return False
-        return True
+        return _read_pages(store, name, ours, headers, goes_on)
 
     complete = read(thread) and (alone or all(goes_on() and read(name) for name in _related(store, journal, thread)))
     return view(complete=complete)
+
+
+def _read_pages(
+    store: Store, thread: str, ours: Mapping[str, Run], into: list[Header], goes_on: Callable[[], bool]
+) -> bool:
+    """Newest first; whether all was read."""
+    for page in _pages(store, thread):
+        into.extend(owners.header_now(store, header, ours) for header in page.items)
+        if page.next is not None and not goes_on():
+            return False
+    return True
 
 
 def open_lineage(store: Store, journal: Journal, thread: str) -> ThreadView:
