@@ -100,7 +100,7 @@ class ThreadBase(OneStore):
     # --- the thread
 
     @property
-    def trunk_line(self) -> HistoryLine:
+    def _trunk_line(self) -> HistoryLine:
         """The line to the trunk, which the graph's first lane is of."""
         return self._opened.line if self._opened is not None else HistoryLine()
 

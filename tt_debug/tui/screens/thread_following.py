@@ -64,8 +64,8 @@ class ThreadFollowing(ThreadBase):
         if self.view is None or self.selected is None or self.trunk is None:
             return
         if force or self.selected not in self.places:
-            on_trunk = self.selected in self.trunk_line.places
-            found = self.trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected), self.trunk_line)
+            on_trunk = self.selected in self._trunk_line.places
+            found = self._trunk_line if on_trunk else line_of(self.view, self.view.tip(self.selected), self._trunk_line)
             self.line, self.places = found.refs, found.places
             self.moments = with_marks(found, self.marked())
         self.show_place()

@@ -114,7 +114,7 @@ class ThreadTailing(ThreadWatching):
         self._stood = Standing.of(self.view, self.trunk, self._pulse)
         if before is not None:
             self._came += max(0, self._stood.count - before.count)
-            for words in news(before, self._stood, self.trunk_line.places):
+            for words in news(before, self._stood, self._trunk_line.places):
                 self.say(f"{self.tailed}: {words}")
             if how_it_stands and came_to_rest(before, self._stood):
                 self.say(f"{self.tailed}: {self._stood.status}")
