@@ -27,6 +27,14 @@ def marked(test: str) -> Iterator[None]:
 
 
 @contextmanager
+def lasting() -> Iterator[None]:
+    """What is started in the block outlives the test."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(_MARK, raising=False)
+        yield
+
+
+@contextmanager
 def running(argv: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that is gone after the block, and where the block fails too: `subprocess.Popen` would wait for it."""
     with subprocess.Popen(argv, text=True, **how) as child:

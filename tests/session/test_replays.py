@@ -144,7 +144,7 @@ def test_the_states_of_a_recorded_replay_are_kept_apart(session: Session, tmp_pa
     [
         ('{"q": state["q"]}', '{"q": state["q"] + "!"}', "look", "effects", []),
         ('"id": ctx.uuid()}', '"id": 7, "u": ctx.uuid()}', "look", "output", []),
-        ('"one", lambda: ctx.effect("ask"', '"one", lambda: ctx.effect("beg"', "parts", "effects", ["look"]),
+        ('"one", lambda: ctx.effect("ask"', '"one", lambda: ctx.effect("begging"', "parts", "effects", ["look"]),
         ("[one, two]}", "[one]}", "parts", "output", ["look"]),
         ("ctx.log(ctx.now())", "pass", "look", "effects", []),
     ],
