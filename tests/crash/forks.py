@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -47,6 +48,9 @@ def begun(work: Callable[[], Any], env: Mapping[str, str]) -> int:
                 sys.stdout = sys.stderr = nowhere
                 work()
                 code = 0
+        except Exception:
+            traceback.print_exc(file=sys.__stderr__)
+            raise
         finally:
             os._exit(code)
     return child
