@@ -98,6 +98,7 @@ async def test_enter_opens_all_of_an_effect_and_goes_to_a_checkpoint_of_the_log(
         assert '"q": "京都 sights"' in text
         await pilot.press("escape")
         await shown(pilot, app, "9", "write_summary  ")
+        await wait_for(pilot, lambda: screen.tab == "log" and screen.panel() is screen.views.log)
         await pilot.press("home", "enter")
         await wait_for(pilot, lambda: screen.selected == screen.line[0])
 

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import TextArea
 
 from stores.model import Ref
-from tests.tui.conftest import screen_text, unsafe_characters, wait_for
+from tests.tui.conftest import screen_text, settled, unsafe_characters, wait_for
 from tt_debug.demo import prepare
 from tt_debug.session.plans import GraphTarget
 from tt_debug.session.session import Session
@@ -64,7 +64,8 @@ async def test_a_fork_at_15_with_the_mended_budget_reaches_the_right_end(tmp_pat
         assert "rank_hotels" in screen_text(app)
         await pilot.press("ctrl+r")
         await wait_for(pilot, lambda: screen.running)
-        await wait_for(pilot, at_rest)
+        await wait_for(pilot, lambda: not screen.running)
+        await settled(pilot, app)
         assert screen.selected is not None
         assert screen.selected.thread == f"{thread}-fork-1"
         state = session.load(screen.selected).state

@@ -122,6 +122,7 @@ class EditDialog(Dialog[EditOutcome]):
         self._text = target.text if target.text is not None else self._draft.text
         self._rest: Timer | None = None
         self._pressed_with: EditOutcome | None = None
+        self._is_named = False  # the free name has come
 
     @property
     def tt(self) -> TtDebugApp:
@@ -196,6 +197,9 @@ class EditDialog(Dialog[EditOutcome]):
         if not name.value:
             # A thread's name may hold anything; a new one is what can be read here.
             name.value = safe_text(event.name)
+        self._is_named = True
+        if self._pressed_with is not None:
+            self._ask()
 
     @on(EffectsFound)
     def _effects_found(self, event: EffectsFound) -> None:
@@ -303,7 +307,8 @@ class EditDialog(Dialog[EditOutcome]):
         self._pressed_with = value
         if self._rest is not None:
             self._rest.stop()
-        self._ask()
+        if self._is_named or self._typed()[1] != "":
+            self._ask()  # else when the free name has come
         return None
 
     @on(Checkbox.Changed, "#in-place")
