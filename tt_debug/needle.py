@@ -9,6 +9,8 @@ import re
 import unicodedata
 from typing import Final
 
+from stores.codec.utf8 import has_utf8
+
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+")
 """Runs of characters that JSON writes as they are: ASCII without quotes, backslashes and what controls."""
 
@@ -68,8 +70,8 @@ class Needle:
 def _longest(text: str, *, case: bool) -> str:
     """The longest part of a text that stands, in lower case, in any bytes that hold it."""
     if case:
-        return text if _encodes(text) else ""
-    runs = [text] if _encodes(text) and _is_caseless(text) else []
+        return text if has_utf8(text) else ""
+    runs = [text] if has_utf8(text) and _is_caseless(text) else []
     runs += re.findall(r"[\x00-\x7f]+", text.casefold())
     return max(runs, key=len, default="").lower()
 
@@ -79,11 +81,3 @@ def _is_caseless(text: str) -> bool:
     return all(
         part.isascii() or (unicodedata.category(part) in _CASELESS and part.lower() == part.upper()) for part in text
     )
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

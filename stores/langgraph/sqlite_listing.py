@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from stores.codec.utf8 import has_utf8
 from stores.langgraph.tables import ThreadRow
 
 
@@ -81,12 +82,4 @@ def spaces(ns: str) -> str:
 
 def is_text(row: Sequence[object]) -> bool:
     """Whether the texts of a row are valid ones, which can be asked for."""
-    return all(map(_encodes, [part for part in row if isinstance(part, str) and not part.isascii()]))
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return all(map(has_utf8, [part for part in row if isinstance(part, str) and not part.isascii()]))

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stores.model import Ref, Value
+from stores.native.asking import parts
 from stores.native.database import Statements
-
-_ASKED: Final = (1, 8, 64, 512)
-"""How many ids a question names: few lengths, so that few statements have to be prepared."""
 
 Row = tuple[Value, ...]
 
@@ -27,19 +25,17 @@ def rows_at(db: Statements, refs: Iterable[Ref], columns: str) -> Iterator[tuple
 def rows_of(db: Statements, refs: Iterable[Ref], sql: str, more: str = "") -> Iterator[tuple[Ref, Row]]:
     """What a statement has of these checkpoints. It ends before the list of their ids, with ``more`` after it; its
     first column is an id, its only parameter the thread."""
-    for thread, ids in _parts(refs):
+    for thread, ids in _by_thread(refs):
         for row in db.execute(f"{sql} IN ({', '.join('?' * len(ids))}){more}", (thread, *ids)):
             yield Ref(thread, "", row[0]), row[1:]
 
 
-def _parts(refs: Iterable[Ref]) -> Iterator[tuple[str, list[str]]]:
-    """The ids of each thread, in parts of a few lengths: what is missing is filled up with the last one."""
+def _by_thread(refs: Iterable[Ref]) -> Iterator[tuple[str, list[str]]]:
+    """The ids of each thread, in parts."""
     threads: dict[str, list[str]] = {}
     for ref in refs:
         if not ref.ns:
             threads.setdefault(ref.thread, []).append(ref.id)
     for thread, ids in threads.items():
-        for start in range(0, len(ids), _ASKED[-1]):
-            part = ids[start : start + _ASKED[-1]]
-            length = next(size for size in _ASKED if size >= len(part))
-            yield thread, part + part[-1:] * (length - len(part))
+        for part in parts(ids):
+            yield thread, part

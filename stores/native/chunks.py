@@ -6,18 +6,17 @@ Owns their rows: compressed, checked when they are read, never written twice. Re
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from stores.errors import Invalid
+from stores.native.asking import parts
 from stores.native.trees import HASH_BYTES
 from stores.points import point
 
 if TYPE_CHECKING:
     from stores.native.database import Statements
 
-_ASKED: Final = (8, 64, 512)
-"""How many hashes a question names: few lengths, so that few statements have to be prepared."""
 _ROWS: Final = (64, 32, 16, 8, 4, 2, 1)
 LARGEST: Final = 900_000_000
 """Bytes of one chunk: SQLite keeps up to a billion, PostgreSQL up to a gibibyte, and both need some for themselves."""
@@ -29,7 +28,7 @@ def fetched(db: Statements, hashes: Collection[bytes]) -> dict[bytes, bytes | st
 
     found: dict[bytes, bytes | str] = dict.fromkeys(hashes, "is gone")
     unpacked, digest = ZstdDecompressor().decompress, hashlib.sha256
-    for asked in _parts(list(hashes)):
+    for asked in parts(list(hashes)):
         rows = db.execute(f"SELECT hash, data FROM chunks WHERE hash IN ({', '.join('?' * len(asked))})", asked)
         for hash, data in rows:
             try:
@@ -44,7 +43,7 @@ def fetched(db: Statements, hashes: Collection[bytes]) -> dict[bytes, bytes | st
 def missing(db: Statements, hashes: Collection[bytes]) -> set[bytes]:
     """Those of which there is no row."""
     left = set(hashes)
-    for asked in _parts(list(hashes)):
+    for asked in parts(list(hashes)):
         rows = db.execute(f"SELECT hash FROM chunks WHERE hash IN ({', '.join('?' * len(asked))})", asked)
         left.difference_update(row[0] for row in rows)
     return left
@@ -72,12 +71,3 @@ def insert(db: Statements, contents: Mapping[bytes, bytes]) -> None:
             db.execute(f"INSERT OR IGNORE INTO chunks (hash, data) VALUES {marks}", values)
             at += size
             point("native.chunks-inserted")
-
-
-def _parts(hashes: Sequence[bytes]) -> Iterator[list[bytes]]:
-    at = 0
-    while at < len(hashes):
-        part = list(hashes[at : at + _ASKED[-1]])
-        at += len(part)
-        length = next(size for size in _ASKED if size >= len(part))
-        yield part + part[-1:] * (length - len(part))
