@@ -1,10 +1,7 @@
-"""Editing and forking: text to changes and back, the form's live verdict, what is written and where the cursor goes."""
+"""Editing and forking: the form's live verdict, what is written and where the cursor goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,103 +9,16 @@ from textual import events
 from textual.widgets import Checkbox, Input, Static, TextArea
 
 from stores.errors import Conflict
-from stores.model import Change, Opaque, Tagged
-from tests.tui.conftest import unsafe_characters, wait_for
-from tests.tui.sample_threads import message
-from tests.tui.thread_app import Opened, thread_screen
+from stores.model import Change
+from tests.tui.conftest import wait_for
+from tests.tui.edit_form import edit_status, form, verdict
+from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
-from tt_debug.errors import UsageError
 from tt_debug.session.executor import PlacedUse
-from tt_debug.tui.dialogs.edit import EditDialog
 from tt_debug.tui.dialogs.notice import NoticeDialog
-from tt_debug.tui.draft import as_text, read_text
+from tt_debug.tui.draft import as_text
 from tt_debug.tui.widgets.changes_view import ChangesView
 from tt_debug.tui.widgets.state_view import StateView
-
-# --- the text
-
-
-def test_an_untouched_text_is_no_change_whatever_the_value() -> None:
-    value = {
-        "m": [message("ai", "hi", "1")],
-        "n": 1.0,
-        "blob": Opaque("bytes", b"\x00\x01"),
-        "odd": {1: "a"},
-        "nan": float("nan"),
-        "esc": "\x1b[31m \u202e \ud800 京都",
-    }
-    assert read_text(as_text(value), value, ()) == ()
-
-
-def test_the_text_escapes_what_acts_on_a_terminal_and_keeps_what_people_read() -> None:
-    text = as_text({"a": "\x1b]0;x\x07 \x9b1m \u202e京都 🙂"})
-    assert unsafe_characters(text) == set()
-    assert "京都 🙂" in text
-
-
-def test_a_change_has_the_path_it_was_edited_at() -> None:
-    assert read_text('{"a": 2, "c": 3}', {"a": 1, "b": 0}, ("p", 1)) == (
-        Change("change", ("p", 1, "a"), 1, 2),
-        Change("remove", ("p", 1, "b"), 0),
-        Change("add", ("p", 1, "c"), new=3),
-    )
-
-
-def test_a_class_is_kept_when_its_payload_is_edited() -> None:
-    old = message("ai", "hotels", "1")
-    text = as_text(old).replace("hotels", "ryokan")
-    assert read_text(text, old, ("messages", 0)) == (Change("change", ("messages", 0, "content"), "hotels", "ryokan"),)
-    assert isinstance(old, Tagged)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("hello", "line 1, column 1: a value is missing here; text stands in double quotes"),
-        ('{"a": 1,}', "line 1, column"),
-        ('{\n"a": 1 "b": 2}', "line 2, column 8: a comma, or the closing bracket, is missing here"),
-        ("NaN", 'NaN is not JSON: write {"$float": "nan"}'),
-        ("", "a value is missing here"),
-        ("1 2", "something follows after the end"),
-    ],
-)
-def test_what_is_no_json_is_refused_with_its_place(text: str, words: str) -> None:
-    with pytest.raises(UsageError, match=r".") as caught:
-        read_text(text, 1, ("a",))
-    assert words in str(caught.value)
-
-
-def test_a_whole_state_must_stay_an_object() -> None:
-    with pytest.raises(UsageError, match="a state is an object"):
-        read_text("[1]", {"a": 1}, ())
-
-
-# --- the form
-
-
-async def form(it: Opened) -> EditDialog:
-    """The form on top, its first check done."""
-    await wait_for(it.pilot, lambda: isinstance(it.app.screen, EditDialog))
-    dialog = it.app.screen
-    assert isinstance(dialog, EditDialog)
-    await wait_for(it.pilot, lambda: dialog.query_one("#fork-name", Input).value != "" and not it.app.loader.busy)
-    return dialog
-
-
-async def edit_status(it: Opened) -> EditDialog:
-    """Open the form on plan.status at step 15."""
-    it.screen.go_to("15")
-    await it.rest()
-    await it.press("2")
-    state = it.screen.query_one("#state", StateView)
-    state.go_to(("plan", "status"))
-    await it.press("e")
-    return await form(it)
-
-
-def verdict(dialog: EditDialog) -> str:
-    """What the form says about the text."""
-    return str(dialog.query_one("#verdict", Static).render())
 
 
 async def test_the_form_shows_the_value_what_runs_next_and_a_free_name() -> None:
@@ -300,52 +210,6 @@ async def test_a_read_only_store_answers_with_the_reason() -> None:
         assert "read-only: started with --read-only" in it.told
 
 
-async def test_a_value_too_large_for_the_form_is_left_to_the_editor() -> None:
-    session = TripSession(sample=False)
-    session.add("large", {"text": "x" * 1_200_000})
-    async with thread_screen("large", session=session) as it:
-        await it.press("e")
-        assert it.app.screen is it.screen
-        await wait_for(it.pilot, lambda: "too large for a form" in it.told)
-
-
-async def test_the_users_editor_hands_its_text_to_the_form(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from contextlib import nullcontext
-
-    script = tmp_path / "editor.sh"
-    script.write_text('#!/bin/sh\nprintf \'"draft"\' > "$1"\n')
-    script.chmod(0o755)
-    monkeypatch.setenv("VISUAL", str(script))
-    async with thread_screen(size=(120, 40)) as it:
-        monkeypatch.setattr(it.app, "suspend", nullcontext)
-        it.screen.go_to("15")
-        await it.rest()
-        await it.press("2")
-        it.screen.query_one("#state", StateView).go_to(("plan", "status"))
-        await it.press("E")
-        dialog = await form(it)
-        assert dialog.query_one("#draft", TextArea).text == '"draft"'
-        await wait_for(it.pilot, lambda: "valid · 1 change" in verdict(dialog))
-
-
-async def test_an_editor_that_cannot_be_started_leaves_the_screen_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    happened: list[str] = []
-
-    @contextmanager
-    def suspend() -> Iterator[None]:
-        """As Textual's own: what comes out of it leaves the terminal to itself."""
-        happened.append("left")
-        yield
-        happened.append("back")
-
-    monkeypatch.setenv("VISUAL", "/nowhere/editor --wait")
-    async with thread_screen() as it:
-        monkeypatch.setattr(it.app, "suspend", suspend)
-        await it.press("E")
-        await wait_for(it.pilot, lambda: "/nowhere/editor --wait: " in it.told)
-        assert happened == ["left", "back"]
-
-
 async def test_the_thread_itself_is_offered_at_its_head_only() -> None:
     async with thread_screen(size=(120, 40)) as it:
         dialog = await edit_status(it)
@@ -386,14 +250,6 @@ async def test_a_name_that_is_taken_is_told_in_sentences() -> None:
         dialog = await form(it)
         dialog.query_one("#fork-name", Input).value = "review"
         await wait_for(it.pilot, lambda: "there is a thread called review already. choose another name" in it.text)
-
-
-async def test_without_an_editor_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    async with thread_screen() as it:
-        await it.press("E")
-        await wait_for(it.pilot, lambda: "neither $VISUAL nor $EDITOR is set" in it.told)
 
 
 async def test_a_refused_fork_is_told_and_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
