@@ -1,4 +1,4 @@
-"""What `TripSession` holds: a long thread with forks, one that waits for an answer, one that failed, one in Chinese.
+"""What `TripHistory` holds: a long thread with forks, one that waits for an answer, one that failed, one in Chinese.
 
 Owns their states; how a session keeps them is the session's.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stores.model import Interrupt, Status, Tagged, Task, Value, Write
 
 if TYPE_CHECKING:
-    from tests.tui.thread_fakes import TripSession
+    from tests.tui.trip_history import TripHistory
 
 
 def message(kind: str, content: str, id: str, **fields: Any) -> Tagged:
@@ -21,7 +21,7 @@ def message(kind: str, content: str, id: str, **fields: Any) -> Tagged:
     return Tagged(f"langchain_core.messages.{kind}.{name}", value)
 
 
-def fill(session: TripSession) -> None:
+def fill(session: TripHistory) -> None:
     """The sample threads."""
     _trip(session)
     _review(session)
@@ -32,7 +32,7 @@ def fill(session: TripSession) -> None:
 NODES = ("agent", "tools", "plan", "summarize")
 
 
-def _trip(session: TripSession) -> None:
+def _trip(session: TripHistory) -> None:
     talk: list[Value] = [message("human", "Plan a trip to 京都 for 5 people 🙂", "m0")]
     plan: dict[str, Value] = {"title": "Kyoto", "steps": ["train", "hotel", "food"], "status": "draft"}
     usage: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
@@ -73,7 +73,7 @@ def _trip(session: TripSession) -> None:
     _forks(session)
 
 
-def _forks(session: TripSession) -> None:
+def _forks(session: TripHistory) -> None:
     head = session.heads["trip-planner"]
     refs = [ref for ref in session.checkpoints if ref.thread == "trip-planner"]
     base = session.checkpoints[refs[12]]
@@ -89,7 +89,7 @@ def _forks(session: TripSession) -> None:
     session.heads["trip-planner"] = head
 
 
-def _review(session: TripSession) -> None:
+def _review(session: TripHistory) -> None:
     session.add("review", {"amount": 10}, source="input", next=("draft",))
     session.add("review", {"amount": 96_000, "draft": "Book it?"}, node="draft", next=("ask",))
     asked = Interrupt("ask-1", {"question": "Approve ¥96,000?", "city": "京都"}, {"type": "object"})
@@ -97,14 +97,14 @@ def _review(session: TripSession) -> None:
     session.add("review", {"amount": 96_000}, node="check", next=("ask",), status=Status.WAITING, tasks=tasks)
 
 
-def _broken(session: TripSession) -> None:
+def _broken(session: TripHistory) -> None:
     session.add("broken", {"n": 0}, source="input", next=("one",))
     session.add("broken", {"n": 1}, node="one", next=("deploy",))
     tasks = (Task("t-2", "deploy", "", Status.FAILED, (), "HTTPError: 502 [/red] \x1b]0;owned\x07"),)
     session.add("broken", {"n": 2}, node="two", next=("deploy",), status=Status.FAILED, tasks=tasks)
 
 
-def _cjk(session: TripSession) -> None:
+def _cjk(session: TripHistory) -> None:
     text = "第三章的主题是家庭 👨‍👩‍👧‍👦 和旅行 ❤️。"
     session.add("写作-计划", {"题目": "旅行", "章节": []}, source="input", next=("写作",))
     for number in range(3):
