@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from stores import ids
 from stores.model import Header, Ref
 from tests.stores.handmade import uuid
+from tt_debug.session.addresses import at_step
 from tt_debug.session.headers import AROUND, Strand
 from tt_debug.session.thread_view import ThreadView
 
@@ -90,3 +91,22 @@ def test_a_view_that_is_left_gives_its_room_back_at_once() -> None:
     finally:
         if was_on:
             gc.enable()
+
+
+def test_a_step_far_from_the_end_is_found_without_reading_the_line_up_to_it() -> None:
+    refs = [Ref("t", "", uuid(at, at - 1)) for at in range(100 * AROUND)]
+    steps = {ref: at - 1 for at, ref in enumerate(refs)}
+    asked: list[Ref] = []
+
+    def read(wanted: Sequence[Ref]) -> list[Header]:
+        asked.extend(wanted)
+        return [Header(ref, None, steps[ref], "loop", None) for ref in wanted]
+
+    view = ThreadView("t", refs[-1], [Strand(refs, range(-1, len(refs) - 1), {}, {})], True, complete=True, read=read)
+    line = view.line()
+    assert at_step(view, line, 4321) == refs[4322]
+    assert len(asked) <= 2 * AROUND * (len(refs) - 1).bit_length()
+    assert [at_step(view, line, step) for step in (-1, len(refs) - 2, len(refs), -2)] == [refs[0], refs[-1], None, None]
+    view.headers.learn(refs[:-AROUND])
+    steps.clear()  # nothing is read twice
+    assert at_step(view, line, 7) == refs[8]

@@ -8,7 +8,8 @@ a step, ``failed``, an id, a unique prefix of one, a bookmark; ``id:``, ``step:`
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -122,19 +123,37 @@ def _failed(view: ThreadView) -> Ref | None:
 
 
 def _by_step(view: ThreadView, text: str) -> Ref | None:
-    """Walking up from the head; where rows have no step, the depth from the root counts."""
+    """On the line to the head; where rows have no step, the depth from the root counts."""
     if not STEP.fullmatch(text):
         return None
-    wanted, line = int(text), view.line()
-    for depth in range(len(line) - 1, -1, -1):
-        header = view.headers[line[depth]]
-        if (depth if header.step is None else header.step) == wanted:
-            return line[depth]
+    wanted = int(text)
+    found = at_step(view, view.line(), wanted)
+    if found is not None:
+        return found
     head = view.headers.get(view.head)
     # A step that failed has no checkpoint of its own: its number means the row its error was written to.
     if head and head.status == Status.FAILED and head.step is not None and head.step + 1 == wanted:
         return head.ref
     return None
+
+
+def at_step(view: ThreadView, line: Sequence[Ref], wanted: int) -> Ref | None:
+    """The last checkpoint of that step on a line of the view, oldest first; the depth counts where a row has no step.
+
+    What is known of the line's end is gone through, and the rest is not read for it: of a store that tells addresses,
+    steps ascend along a line of one namespace, and those of subgraphs, which stand at its end, are known."""
+
+    def step(depth: int) -> int:
+        known = view.headers[line[depth]].step
+        return depth if known is None else known
+
+    at = len(line) - 1
+    while at >= 0 and view.headers.knows(line[at]):
+        if step(at) == wanted:
+            return line[at]
+        at -= 1
+    at = bisect_right(range(at + 1), wanted, key=step) - 1
+    return line[at] if at >= 0 and step(at) == wanted else None
 
 
 def _by_id(view: ThreadView, text: str) -> Ref | None:
