@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-_GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNIX_TICKS: Final = 0x01B21DD213814000  # ticks of 100 ns from 1582-10-15 to 1970-01-01
 _MAX_TICKS: Final = (1 << 60) - 1
 _STEP_BITS: Final = 0x3FFF
@@ -40,10 +40,16 @@ def new_id(step: int, after: str | None = None) -> str:
 
 def time_of(id: str) -> datetime | None:
     """When the id was made, in UTC, to the microsecond. None for an id of another kind."""
+    micros = micros_of(id)
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)
+
+
+def micros_of(id: str) -> int | None:
+    """The same in microseconds since 1970."""
     match = _SHAPE.fullmatch(id)
     if match is None or match[3] != "6":
         return None
-    return _GREGORIAN + timedelta(microseconds=int(match[1] + match[2] + match[4], 16) // 10)
+    return (int(match[1] + match[2] + match[4], 16) - _UNIX_TICKS) // 10
 
 
 def step_of(id: str) -> int | None:

@@ -1,7 +1,7 @@
 """Whether the checkpoints of a line are what was once written: each one's checksum covers its parent's, and its state
 what the state refers to.
 
-Owns the walk; how a checksum comes about is in `rows`.
+Owns the walk; how a checksum comes about is in `checkpoint_rows`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from stores.model import Ref
+from stores.native.checkpoint_rows import checksum_of
 from stores.native.database import Database
-from stores.native.rows import checksum_of
 from stores.native.states import broken
 
 _ROW: Final = (

@@ -5,16 +5,18 @@ Every function works inside a transaction of its caller; none opens or commits o
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from types import NoneType
 from typing import Final
 
 from stores.codec import json
 from stores.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
-from stores.ids import time_of
+from stores.ids import micros_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
+from stores.native.checkpoint_rows import INSERT, Row, checksum_of
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
 from stores.native.states import Stored, keep, keep_binaries
@@ -28,7 +30,7 @@ HEADER_COLUMNS: Final = (
     "c.thread_id, c.checkpoint_id, c.parent_id, c.parent_thread, c.step, c.source, c.nodes, c.visit, c.next, c.status,"
     " c.run_id, c.workflow_hash, c.size, c.created_at, c.meta"
 )
-_HEADER_NAMES: Final = tuple(HEADER_COLUMNS.replace("c.", "").split(", "))
+_HEADER: Final = attrgetter(*HEADER_COLUMNS.replace("c.", "").split(", "))
 # A step that was run from here left a child in this thread; an edit of this checkpoint is not such a child.
 WENT_ON: Final = (
     "EXISTS (SELECT 1 FROM checkpoints k WHERE k.parent_id = c.checkpoint_id AND k.thread_id = c.thread_id"
@@ -94,9 +96,9 @@ def from_text(text: str | None) -> Value:
     return None if text is None else json.loads(text)
 
 
-def header_from(values: Mapping[str, Value], standing: Standing) -> Header:
+def header_from(row: Row, standing: Standing) -> Header:
     """A header from a row as it was put."""
-    return header_of([values[name] for name in _HEADER_NAMES], standing)
+    return header_of(_HEADER(row), standing)
 
 
 def header_of(row: Sequence[Value], standing: Standing) -> Header:
@@ -105,13 +107,12 @@ def header_of(row: Sequence[Value], standing: Standing) -> Header:
         row
     )
     damaged: list[str] = []
-    names, after, known = (
-        _parsed(text, name, damaged) for text, name in ((nodes, "nodes"), (following, "next"), (meta, "meta"))
-    )
+    names, after = _parsed(nodes, "nodes", damaged), _parsed(following, "next", damaged)
+    known = _parsed(meta, "meta", damaged)
     about = dict(known) if isinstance(known, dict) else {}
-    about.update(
-        (key, value) for key, value in zip(_META_COLUMNS, (run, workflow, visit), strict=True) if value is not None
-    )
+    for key, value in zip(_META_COLUMNS, (run, workflow, visit), strict=True):
+        if value is not None:
+            about[key] = value
     return Header(
         ref=Ref(thread, "", id),
         parent=None if parent is None else Ref(parent_thread or thread, "", parent),
@@ -211,26 +212,21 @@ def insert_checkpoint(
     return header_at(db, new.ref.thread, new.ref.id)
 
 
-def put_checkpoint(
-    db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
-) -> Mapping[str, Value]:
+def put_checkpoint(db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None) -> Row:
     """As `insert_checkpoint`; gives the row. What has a ``commit_id`` is known to be in the store or not."""
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = _parent_of(db, new)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
-    created = to_micros(time_of(new.ref.id)) or micros_now(db)
-    record = _record(new, _step_of(new, parent), parent, stored)
-    values = {"token": token, "commit_id": commit_id, "created_at": created, **record}
-    if commit_id is None and _is_there(db, new.ref, values["checksum"]):
-        return values
+    row = _row(new, parent, stored, micros_of(new.ref.id) or micros_now(db), token, commit_id)
+    if commit_id is None and _is_there(db, new.ref, row.checksum):
+        return row
     keep(db, stored)
     if new.parent is None or new.parent.thread != new.ref.thread:
         _ensure_thread(db, new)
-    marks = ", ".join(f":{name}" for name in values)
-    db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
+    db.execute(INSERT, row)
     db.execute("UPDATE threads SET head = ? WHERE thread_id = ?", (new.ref.id, new.ref.thread))
-    return values
+    return row
 
 
 def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | None) -> None:
@@ -242,12 +238,10 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
+    row = _row(new, parent, stored, to_micros(created) or micros_of(new.ref.id) or micros_now(db))
     keep(db, stored, given_only=True)
     keep_binaries(db, list(new.blobs.values()))  # what effects and parts of the thread refer to came with it too
-    values = _record(new, _step_of(new, parent), parent, stored)
-    values["created_at"] = to_micros(created or time_of(new.ref.id)) or micros_now(db)
-    marks = ", ".join(f":{name}" for name in values)
-    db.execute(f"INSERT INTO checkpoints ({', '.join(values)}) VALUES ({marks})", values)
+    db.execute(INSERT, row)
     if new.parent is not None and new.parent.thread != new.ref.thread:
         db.execute(
             "UPDATE threads SET forked_from_thread = ?, forked_from = ? WHERE thread_id = ? AND forked_from IS NULL",
@@ -255,34 +249,32 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         )
 
 
-def _record(new: NewCheckpoint, step: int, parent: _Parent, state: Stored) -> dict[str, Value]:
-    """The row, without what only its transaction knows. Raises Invalid for what JSON would change."""
+def _row(
+    new: NewCheckpoint, parent: _Parent, state: Stored, created: int, token: int | None = None,
+    commit_id: str | None = None,
+) -> Row:  # fmt: skip
+    """Raises Invalid for what JSON would change."""
     meta = dict(new.meta)
     # Metadata from elsewhere may hold anything under these names.
-    fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, type(None))]
-    named = {**dict.fromkeys(_META_COLUMNS), **{name: meta.pop(name, None) for name in fitting}}
-    named["workflow_hash"] = named["workflow_hash"] or parent.workflow_hash
+    fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, NoneType)]
+    named = {name: meta.pop(name, None) for name in fitting}
     elsewhere = new.parent is not None and new.parent.thread != new.ref.thread
-    record = {
-        "thread_id": new.ref.thread,
-        "checkpoint_id": new.ref.id,
-        "parent_id": new.parent and new.parent.id,
-        "parent_thread": new.parent.thread if new.parent is not None and elsewhere else None,
-        "step": step,
-        "source": new.source,
-        "nodes": to_text(list(new.nodes), "nodes"),
-        "next": to_text(list(new.next), "next"),
-        "meta": to_text(meta, "meta"),
-        **named,
-    }
-    checksum = checksum_of(tuple(record.values()), state.text.encode(), parent.checksum)
-    return {**record, "status": new.status, "size": state.size, "checksum": checksum, "state": state.text}
-
-
-def checksum_of(record: Sequence[Value], state: bytes, parent: str) -> str:
-    """Over the record's columns, its state and the parent's checksum, so that a changed ancestor shows."""
-    content = json.dumps([*record, hashlib.sha256(state).hexdigest(), parent])
-    return hashlib.sha256(content).hexdigest()
+    covered = (
+        new.ref.thread,
+        new.ref.id,
+        new.parent and new.parent.id,
+        new.parent.thread if new.parent is not None and elsewhere else None,
+        _step_of(new, parent),
+        new.source,
+        to_text(list(new.nodes), "nodes"),
+        to_text(list(new.next), "next"),
+        to_text(meta, "meta"),
+        named.get("run_id"),
+        named.get("workflow_hash") or parent.workflow_hash,
+        named.get("visit"),
+    )
+    checksum = checksum_of(covered, state.text.encode(), parent.checksum)
+    return Row(*covered, new.status, state.size, checksum, created, token, commit_id, state.text)
 
 
 def _step_of(new: NewCheckpoint, parent: _Parent) -> int:

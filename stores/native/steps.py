@@ -21,6 +21,13 @@ _COLUMNS: Final = (
     " s.error_class, s.retryable, s.next_attempt_at, s.log, s.base, s.checkpoint_id, s.substep"
 )
 
+_END: Final = (
+    "UPDATE steps SET status = :status, ended_at = :ended_at, checkpoint_id = :checkpoint_id, output = :output,"
+    " error = :error, error_class = :error_class, retryable = :retryable, next_attempt_at = :next_attempt_at,"
+    " log = :log, token = :token"
+    " WHERE run_id = :run_id AND ordinal = :ordinal AND attempt = :attempt AND substep = '' AND status = 'running'"
+)
+
 # The line from a checkpoint up, across the threads it was forked from.
 _LINE: Final = """
 WITH RECURSIVE line(thread_id, checkpoint_id) AS (
@@ -70,12 +77,7 @@ def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -
         "token": token,
     }
     key = {"run_id": step.run_id, "ordinal": step.ordinal, "attempt": step.attempt}
-    done = db.execute(
-        f"UPDATE steps SET {', '.join(f'{name} = :{name}' for name in ended)}"
-        " WHERE run_id = :run_id AND ordinal = :ordinal AND attempt = :attempt AND substep = '' AND status = 'running'",
-        {**ended, **key},
-    )
-    if done.rowcount != 1:
+    if db.execute(_END, {**ended, **key}).rowcount != 1:
         abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
         db.execute(abandon_others, (micros_now(db), step.run_id))
         started = to_micros(step.started or step.ended) or micros_now(db)
