@@ -11,7 +11,7 @@ from stores.conformance_runs import DEFINITION, THREAD, AnyStore, create, with_r
 from stores.effects import EffectCall, EffectClass, EffectStatus, OnConflict, Slot, digest
 from stores.errors import Conflict, Invalid, LeaseLost, NotFound
 from stores.ids import new_id
-from stores.model import Change, Header, NewCheckpoint, Ref, Status, Value
+from stores.model import Change, NewCheckpoint, Ref, Status, Value
 from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import Takeover
 
@@ -32,15 +32,13 @@ def held(store: AnyStore, run: Run, made: EffectCall, kind: str, key: str) -> Ru
     return store.hold("r1", run.token, STEP, asked, key)  # type: ignore[no-any-return]
 
 
-def part(store: AnyStore, run: Run, name: str, output: Value) -> Header:
-    """A completed part of the node ``plan``."""
+def part(store: AnyStore, run: Run, name: str, output: Value) -> StepCommit:
+    """A completed part of the node ``plan``, to be committed."""
     head = store.load(store.head(run.thread))
     ref = Ref(run.thread, "", new_id(0, head.header.ref.id))
     new = NewCheckpoint(ref, head.header.ref, head.state, "substep", {"inside": "plan"}, 0, ("plan",), ("plan",))
     step = StepRecord(run.run_id, 0, "plan", status="completed", output=output, substep=name)
-    return store.commit_substep(  # type: ignore[no-any-return]
-        StepCommit(run.run_id, run.token, step, new, commit_id=f"{run.run_id}/{name}")
-    )
+    return StepCommit(run.run_id, run.token, step, new, commit_id=f"{run.run_id}/{name}")
 
 
 class EffectsConformance:
@@ -105,7 +103,7 @@ class EffectsConformance:
             lambda: sample.begin_effect("r1", old.token, call(2, seq=1, name="other")),
             lambda: sample.end_effect("r1", old.token, key, EffectStatus.DONE, 1),
             lambda: held(sample, old, call(1), "unknown_effect", key),
-            lambda: part(sample, old, "one", 1),
+            lambda: sample.commit_substep(part(sample, old, "one", 1)),
         ):
             with pytest.raises(LeaseLost):
                 write()
@@ -220,8 +218,12 @@ class EffectsConformance:
         run = sample.claim("r1", "me", 1)
         started = sample.head(THREAD)
         sample.start_step("r1", run.token, StepRecord("r1", 0, "plan"))
-        one, two = part(sample, run, "one", [1]), part(sample, run, "two", None)
-        assert part(sample, run, "one", [1]) == sample.load(one.ref).header
+        first = part(sample, run, "one", [1])
+        one = sample.commit_substep(first)
+        two = sample.commit_substep(part(sample, run, "two", None))
+        assert sample.commit_substep(first) == sample.load(one.ref).header
+        with pytest.raises(Conflict):
+            sample.commit_substep(part(sample, run, "one", [2]))
         assert (one.parent, two.parent, two.source, two.next) == (started, one.ref, "substep", ("plan",))
         assert sample.head(THREAD) == sample.run("r1").head == two.ref
         assert sample.substeps(two.ref) == {"one": [1], "two": None}

@@ -64,7 +64,7 @@ class Conflict(StoreError):
 
 
 class LeaseLost(Conflict):
-    """The writer's fencing token was overtaken; its write was refused and it must stop."""
+    """The writer's fencing token was overtaken, or the store lost what it stands on: refused, and it must stop."""
 
 
 class Busy(StoreError):

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 from stores.errors import Corrupt, ReadOnly, Unreachable, Unsupported
 from stores.native import schema
@@ -43,8 +44,23 @@ def create_file(path: Path) -> None:
         writing.close()
 
 
+class Fence(NamedTuple):
+    """What a run's owner writes under. ``owner`` is its name where this store object made the claim, else None."""
+
+    run_id: str
+    token: int
+    owner: str | None
+
+
 class NativeBase:
     """What the parts of a native store are built on. How a transaction comes about is its place's business."""
+
+    def __init__(self) -> None:
+        self._claims: dict[tuple[str, int], str] = {}
+        """The owners of the runs that were claimed through this object, by run and token."""
+
+    def _fence(self, run_id: str, token: int) -> Fence:
+        return Fence(run_id, token, self._claims.get((run_id, token)))
 
     def _reading(self) -> AbstractContextManager[Database]:
         """A read-only transaction on one snapshot, which holds what other processes have committed by now."""
@@ -76,6 +92,7 @@ class NativeFile(NativeBase):
     """A native file, open: read-only connections for looking, one write connection made when first needed."""
 
     def __init__(self, path: Path, *, read_only: bool = True) -> None:
+        super().__init__()
         self._path = path.resolve()
         self._read_only = read_only
         self._reader: Reader = open_reading(path)

@@ -32,7 +32,7 @@ class NativeEffects(NativeRuns):
 
     def begin_effect(self, run_id: str, token: int, call: EffectCall) -> Begun:
         """The entry that the call meets; where there is something to call, durable as an intent before it is."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
             (decided,) = db.execute("SELECT on_conflict FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             met = meet(effect_rows.of_slot(db, call.slot.key), call, decided)
             key = met.found.key if met.found is not None else met.key
@@ -55,14 +55,14 @@ class NativeEffects(NativeRuns):
         self, run_id: str, token: int, key: str, status: str, result: Value = None, error: str | None = None
     ) -> Effect:
         """What came of the call: done with its result, or failed."""
-        with self._writing() as db, fenced(db, run_id, token):
+        with self._writing() as db, fenced(db, self._fence(run_id, token)):
             effect_rows.end(db, key, status, keep_binaries(db, result), error)
             point("native.effect-ended")
             return effect_rows.at(db, key)
 
     def hold(self, run_id: str, token: int, step: StepRecord, asked: Approval, key: str) -> Run:
         """The attempt abandoned, the question open, the run crashed with the question's kind as its hold reason."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
             (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             step_rows.end(db, step, Ref(thread, "", ""), head, token)
             insert_approval(db, asked)
@@ -74,11 +74,11 @@ class NativeEffects(NativeRuns):
     def commit_substep(self, commit: StepCommit) -> Header:
         """The part's output and a checkpoint that is the head from now on; the node goes on running."""
         with self._writing() as db:
-            done = committed(db, commit.commit_id)
+            done = committed(db, commit)
             if done is not None:
                 return done
-            mine = owned(db, commit.run_id, commit.token, commit.checkpoint.ref.id)
-            check_head(mine, commit.checkpoint)
+            mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
+            check_head(db, mine, commit.checkpoint)
             new = with_run(mine, commit)
             put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
             keep_binaries(db, commit.step.output, new.blobs)

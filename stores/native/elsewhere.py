@@ -51,13 +51,13 @@ class RunsElsewhere(NativeStore):
 
     def start_task(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log a task as running; others of its superstep run beside it."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
             step_rows.start(db, step, thread, token)
             point("elsewhere.task-started")
 
     def end_task(self, run_id: str, token: int, step: StepRecord, at: NewCheckpoint | None = None) -> None:
         """How a task ended; ``at`` is the checkpoint that holds its results, and the thread's head from now on."""
-        with self._writing() as db, fenced(db, run_id, token):
+        with self._writing() as db, fenced(db, self._fence(run_id, token)):
             if at is not None:
                 _mark(db, at)
                 db.execute("UPDATE runs SET head = ? WHERE run_id = ?", (at.ref.id, run_id))
@@ -73,7 +73,7 @@ class RunsElsewhere(NativeStore):
 
     def abandon(self, run_id: str, token: int) -> None:
         """Whoever ran what is still logged as running has gone."""
-        with self._writing() as db, fenced(db, run_id, token):
+        with self._writing() as db, fenced(db, self._fence(run_id, token)):
             step_rows.abandon(db, run_id)
 
     def answer(self, approval_id: str, answer: object, by: str, *, reject: bool = False) -> Header:

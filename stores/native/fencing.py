@@ -1,6 +1,7 @@
 """The fence of a run's owner: what every write of it passes first, and what that tells.
 
-Owns who may write, by the token; what is written is `runs`, `effects` and `supervision`.
+Owns who may write, by the token; what is written is `runs`, `effects` and `supervision`. Where the owner's name is
+known it counts too: a server that lost its last claims, as a standby that was promoted has, gives a token once more.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from stores.errors import Conflict, LeaseLost
+from stores.errors import Conflict, LeaseLost, NotFound
 from stores.model import NewCheckpoint
+from stores.native.base import Fence
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
 from stores.native.run_rows import run_at
-from stores.runs import StepCommit
+from stores.runs import Run, RunStatus, StepCommit
 
 
 class Owned(NamedTuple):
@@ -28,36 +30,65 @@ class Owned(NamedTuple):
 
 
 @contextmanager
-def fenced(db: Database, run_id: str, token: int) -> Iterator[str]:
+def fenced(db: Database, fence: Fence) -> Iterator[str]:
     """The run's thread, for a writer whose token is the newest of a running run. Raises LeaseLost."""
-    yield owned(db, run_id, token).thread
+    yield owned(db, fence).thread
 
 
-def owned(db: Database, run_id: str, token: int, head: str | None = None) -> Owned:
+def owned(db: Database, fence: Fence, head: str | None = None) -> Owned:
     """The same, with what its owner goes by; ``head`` is the run's from now on. Raises LeaseLost."""
     row = db.execute(
-        "UPDATE runs SET beat_at = ?, head = coalesce(?, head) WHERE run_id = ? AND token = ? AND status = 'running'"
+        "UPDATE runs SET beat_at = ?1, head = coalesce(?2, head)"
+        " WHERE run_id = ?3 AND token = ?4 AND status = 'running' AND (?5 IS NULL OR owner = ?5)"
         " RETURNING thread_id, workflow_hash, requested,"
         " (SELECT t.head FROM threads t WHERE t.thread_id = runs.thread_id)",
-        (micros_now(db), head, run_id, token),
+        (micros_now(db), head, *fence),
     ).fetchone()
     if row is None:
-        found = run_at(db, run_id)
-        raise LeaseLost(
-            f"run {run_id} is {found.status} under token {found.token}; token {token} may not write any more",
-            hint="Stop: another process owns the run.",
-        )
+        raise _why_lost(db, fence)
     return Owned(*row)
 
 
-def check_head(mine: Owned, new: NewCheckpoint) -> None:
-    """Raises Conflict for a checkpoint whose parent is not the thread's head any more."""
+def is_owned(run: Run, fence: Fence) -> bool:
+    """Whether the run, as it was read, may be written by that owner."""
+    return (run.status, run.token) == (RunStatus.RUNNING, fence.token) and fence.owner in (None, run.owner)
+
+
+def lost(run: Run, fence: Fence) -> LeaseLost:
+    """Why the owner may not write any more."""
+    now = "another owner's" if run.status == RunStatus.RUNNING else run.status
+    return LeaseLost(
+        f"run {run.run_id} is {now} under token {run.token}; token {fence.token} may not write any more",
+        hint="Stop: another process owns the run.",
+    )
+
+
+def _why_lost(db: Database, fence: Fence) -> LeaseLost:
+    try:
+        return lost(run_at(db, fence.run_id), fence)
+    except NotFound as error:
+        return LeaseLost(str(error), hint="Stop: the store does not know the run.")
+
+
+def check_head(db: Database, mine: Owned, new: NewCheckpoint) -> None:
+    """Raises Conflict for a checkpoint whose parent is not the thread's head any more, LeaseLost where it is gone."""
     parent = None if new.parent is None else new.parent.id
-    if mine.head not in (parent, new.ref.id):
-        raise Conflict(
-            f"the head of thread {mine.thread!r} moved from {parent} to {mine.head} while the step ran",
-            hint="Resume from the new head, or fork from the old one.",
+    if mine.head in (parent, new.ref.id):
+        return
+    if parent is not None and not _is_there(db, mine.thread, parent):
+        raise LeaseLost(
+            f"the store has lost {parent} of thread {mine.thread!r}, whose head is {mine.head} now",
+            hint="Recover the run: it goes on from there.",
         )
+    raise Conflict(
+        f"the head of thread {mine.thread!r} moved from {parent} to {mine.head} while the step ran",
+        hint="Resume from the new head, or fork from the old one.",
+    )
+
+
+def _is_there(db: Database, thread: str, id: str) -> bool:
+    found = db.execute("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_id = ?", (thread, id))
+    return found.fetchone() is not None
 
 
 def with_run(mine: Owned, commit: StepCommit) -> NewCheckpoint:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from stores.changes import apply_changes
-from stores.errors import Conflict, LeaseLost, NotFound
+from stores.errors import Conflict, NotFound
 from stores.ids import is_ours, new_id
 from stores.model import (
     Capability,
@@ -25,6 +25,7 @@ from stores.model import (
 )
 from stores.native.addresses import NativeAddresses
 from stores.native.database import Database
+from stores.native.fencing import owned
 from stores.native.past import NativePast
 from stores.native.rows import (
     ACTIVE_RUN,
@@ -119,7 +120,7 @@ class NativeHistory(NativePast, NativeSupervision, NativeScanning, NativeAddress
         with self._writing() as db:
             if fence is None:
                 return insert_checkpoint(db, new)
-            _check_fence(db, *fence)
+            owned(db, self._fence(*fence))
             return insert_checkpoint(db, new, token=fence[1])
 
     def fork(
@@ -195,12 +196,6 @@ def _refuse_running(db: Database, thread: str) -> None:
             f"thread {thread!r} is being run by process {row[1]} (run {row[0]})",
             hint="Pause the run first, or fork to a new thread.",
         )
-
-
-def _check_fence(db: Database, run_id: str, token: int) -> None:
-    owned = "SELECT 1 FROM runs WHERE run_id = ? AND token = ? AND status = 'running'"
-    if db.execute(owned, (run_id, token)).fetchone() is None:
-        raise LeaseLost(f"run {run_id} is no longer owned by token {token}", hint="Stop: another process took it over.")
 
 
 def _thread_of(row: tuple[Value, ...]) -> ThreadInfo:

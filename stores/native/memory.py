@@ -31,6 +31,7 @@ class NativeMemory(NativeBase):
 
     def __init__(self, db: sqlite3.Connection | None = None, *, read_only: bool = False) -> None:
         """``db`` is a database in memory with the native tables; a new one when it is None."""
+        super().__init__()
         found = db or _made()
         self._db: sqlite3.Connection | None = found
         self._read_only = read_only

@@ -24,6 +24,7 @@ class NativeSchema(NativeBase):
     """A native schema, open: reading connections for looking, one for writing that is made when first needed."""
 
     def __init__(self, server: Server, schema: str, *, read_only: bool = True) -> None:
+        super().__init__()
         self._server = server
         self._schema = schema
         self._read_only = read_only

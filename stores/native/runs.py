@@ -63,7 +63,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
 
     def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log the attempt; an earlier one of the run that is still logged as running was abandoned."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
             step_rows.abandon(db, run_id)
             step_rows.start(db, step, thread, token)
             point("native.step-started")
@@ -71,13 +71,13 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
     def commit_step(self, commit: StepCommit) -> Header:
         """One transaction, and one only: the same ``commit_id`` again gives the checkpoint that is there."""
         with self._writing() as db:
-            done = committed(db, commit.commit_id)
+            done = committed(db, commit)
             if done is not None:
                 return done
-            mine = owned(db, commit.run_id, commit.token, commit.checkpoint.ref.id)
+            mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
             if commit.decide is not None:
                 commit = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
-            check_head(mine, commit.checkpoint)
+            check_head(db, mine, commit.checkpoint)
             base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
             new = with_run(mine, commit)
             row = put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id or None)
@@ -107,7 +107,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
         hit: BreakpointHit | None = None,
     ) -> None:
         """Log the attempt as failed; with ``run_status`` the run ends or stops, with the step's error."""
-        with self._writing() as db, fenced(db, run_id, token) as thread:
+        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
             (head,) = db.execute("SELECT head FROM threads WHERE thread_id = ?", (thread,)).fetchone()
             step_rows.end(db, step, Ref(thread, "", ""), head, token)
             db.execute("UPDATE runs SET available_at = ? WHERE run_id = ?", (to_micros(step.next_attempt_at), run_id))
@@ -128,7 +128,7 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
     ) -> Run:
         """Set the status and let go of the run."""
         with self._writing() as db:
-            with fenced(db, run_id, token) as thread:
+            with fenced(db, self._fence(run_id, token)) as thread:
                 move(db, run_id, status, error, case)
                 record_hit(db, run_id, thread, hit)
             return run_at(db, run_id)
@@ -293,9 +293,13 @@ def refused(db: Database, run_id: str, what: str) -> StoreError:
     return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
 
 
-def committed(db: Database, commit_id: str) -> Header | None:
-    """What that commit has made, None when it has not been done."""
-    if not commit_id:
+def committed(db: Database, commit: StepCommit) -> Header | None:
+    """What that commit has made, None when it has not been done. Another owner's of that attempt is another."""
+    if not commit.commit_id:
         return None
-    row = db.execute("SELECT thread_id, checkpoint_id FROM checkpoints WHERE commit_id = ?", (commit_id,)).fetchone()
-    return None if row is None else header_at(db, row[0], row[1])
+    made = commit.checkpoint.ref
+    row = db.execute(
+        "SELECT 1 FROM checkpoints WHERE commit_id = ? AND thread_id = ? AND checkpoint_id = ?",
+        (commit.commit_id, made.thread, made.id),
+    ).fetchone()
+    return None if row is None else header_at(db, made.thread, made.id)

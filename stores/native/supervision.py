@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from stores.errors import Conflict, LeaseLost, NotFound
+from stores.errors import Conflict, NotFound
 from stores.leases import LEASE_SECONDS
 from stores.model import Header, NewCheckpoint, Ref, Value
 from stores.native.breakpoints import breakpoints_at
 from stores.native.checksums import fault
 from stores.native.database import Database
 from stores.native.event_rows import event_of, log
-from stores.native.fencing import check_head, owned
+from stores.native.fencing import check_head, is_owned, lost, owned
 from stores.native.inbox import COLUMNS, approval_of, insert_approval, not_open, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import copied_from, keep_place
@@ -74,7 +74,8 @@ class NativeSupervision(NativeRuns):
             if run.recoveries > before.recoveries:
                 _keep_recovery(db, run, before, takeover)
             point("native.claimed")
-            return run
+        self._claims[run_id, run.token] = owner
+        return run
 
     @rereading
     def time(self) -> datetime:
@@ -85,12 +86,8 @@ class NativeSupervision(NativeRuns):
     def beat(self, run_id: str, token: int, lease: float = LEASE_SECONDS) -> None:
         """Prolong the lease."""
         with self._writing() as db:
-            done = db.execute(
-                "UPDATE runs SET lease_until = ?, beat_at = ? WHERE run_id = ? AND token = ? AND status = 'running'",
-                (lease_clock(db).after(lease), micros_now(db), run_id, token),
-            )
-            if done.rowcount != 1:
-                raise _lost(run_at(db, run_id), token)
+            owned(db, self._fence(run_id, token))
+            db.execute("UPDATE runs SET lease_until = ? WHERE run_id = ?", (lease_clock(db).after(lease), run_id))
             point("native.beat")
 
     def owned(self, run_id: str, token: int) -> Run:
@@ -100,10 +97,11 @@ class NativeSupervision(NativeRuns):
     @rereading
     def orders(self, run_id: str, token: int) -> tuple[Run, tuple[Breakpoint, ...]]:
         """On one snapshot."""
+        fence = self._fence(run_id, token)
         with self._reading() as db:
             run = run_at(db, run_id)
-            if run.token != token or run.status != RunStatus.RUNNING:
-                raise _lost(run, token)
+            if not is_owned(run, fence):
+                raise lost(run, fence)
             return run, breakpoints_at(db, run.thread)
 
     def cases(self, thread: str | None = None, status: str | None = "open") -> tuple[Approval, ...]:
@@ -166,7 +164,7 @@ class NativeSupervision(NativeRuns):
     def rebind(self, run_id: str, token: int, workflow_hash: str, moved: NewCheckpoint) -> Header:
         """The checkpoint's own metadata names the definition."""
         with self._writing() as db:
-            check_head(owned(db, run_id, token, moved.ref.id), moved)
+            check_head(db, owned(db, self._fence(run_id, token), moved.ref.id), moved)
             header = insert_checkpoint(db, moved, token=token)
             db.execute("UPDATE runs SET workflow_hash = ? WHERE run_id = ?", (workflow_hash, run_id))
             point("native.rebound")
@@ -254,13 +252,6 @@ def _owned(run: Run) -> Conflict:
     return Conflict(
         f"run {run.run_id} of {run.thread!r} is being run by process {run.owner_pid}",
         hint="Wait for it, pause or cancel it.",
-    )
-
-
-def _lost(run: Run, token: int) -> LeaseLost:
-    return LeaseLost(
-        f"run {run.run_id} is {run.status} under token {run.token}; token {token} may not write any more",
-        hint="Stop: another process owns the run.",
     )
 
 

@@ -269,7 +269,7 @@ def test_a_run_that_was_taken_over_writes_nothing_more(tmp_path: Path) -> None:
     on.events = _Hooked(steal)
     ending = on.go()
     assert ending.status == "lost"
-    assert "took the run over" in (ending.error or "")
+    assert "is another owner's under token 2; token 1 may not write" in (ending.error or "")
     assert [header.step for header in on.store.headers("t").items] == [-1]
     with pytest.raises(LeaseLost):
         on.store.finish("run-t", 1, RunStatus.PAUSED)

@@ -57,8 +57,8 @@ class Runner:
         try:
             status, error = self._ended()
         except LeaseLost as lost:
-            # Another process goes on with it: this one knows nothing about the run any more.
-            status, error = LOST, f"another process took the run over: {lost}"
+            # Others go on with it, by what the store holds: this process knows nothing about the run any more.
+            status, error = LOST, f"the run is not this process's any more: {lost}"
         except Busy as busy:
             status, error = Status.PAUSED, f"{busy}; not even that could be written down, so it is found as crashed"
         ending = Ending(status, self._on.place.head, error)

@@ -33,7 +33,7 @@ from tt_debug.engine.surroundings import Orders, Surroundings
 from tt_debug.engine.until import parse_until
 
 LOST: Final = "lost"
-"""How a run ends for a process that another one took it over from."""
+"""How a run ends for a process that it was taken over from, or whose last steps the store has lost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,136 @@
+"""A standby that is promoted without the primary's last commits: whoever goes on there does so from an older head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from stores import create_native
+from stores.runs import Run, RunStatus
+from tests.crash.test_postgres import opened
+from tests.engine.flows import Bench, FakeClock, python, write_flow
+from tests.postgres import fresh_database, postgres_server
+from tt_debug.definition.load import load_workflow
+from tt_debug.engine.context import Context
+from tt_debug.engine.runner import Ending, Runner
+from tt_debug.engine.surroundings import Orders, StopFlag, Surroundings
+from tt_debug.engine.transitions import LOST
+
+__all__ = ["postgres_server"]
+
+pytestmark = pytest.mark.crash
+
+ACT = "tests.crash.test_postgres_replicas:act"
+DURING: dict[str, Callable[[], None]] = {}
+"""What happens while a node runs, once."""
+CALLS: list[str] = []
+"""The keys that the world outside was called with."""
+
+
+def act(state: dict[str, Any], ctx: Context) -> dict[str, Any]:
+    ctx.effect("call", CALLS.append, ctx.node, cls="idempotent")
+    DURING.pop(ctx.node, lambda: None)()
+    return {"trail": [*state.get("trail", []), ctx.node]}
+
+
+class Standby:
+    """A database that takes the other's name; it knows nothing of what was committed after it was copied."""
+
+    def __init__(self, server: str, url: str) -> None:
+        self._server = server
+        self._primary = str(conninfo_to_dict(url)["dbname"])
+        self._name = f"{self._primary}_standby"
+
+    def copy(self) -> None:
+        """Nothing of what is committed from now on reaches it."""
+        self._admin("CREATE DATABASE {} TEMPLATE {}", self._name, self._primary)
+
+    def promote(self) -> None:
+        """The primary is gone, and with it every connection to it."""
+        self._admin("DROP DATABASE {} WITH (FORCE)", self._primary)
+        self._admin("ALTER DATABASE {} RENAME TO {}", self._name, self._primary)
+
+    def _admin(self, command: str, *names: str) -> None:
+        ours = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s"
+        with psycopg.connect(self._server, autocommit=True) as db:
+            db.execute(ours, (self._primary,))
+            db.execute(sql.SQL(command).format(*map(sql.Identifier, names)))
+
+
+@pytest.fixture
+def url(postgres_server: str) -> Iterator[str]:
+    with fresh_database(postgres_server) as made:
+        create_native(made)
+        yield made
+
+
+@pytest.fixture
+def on(url: str, tmp_path: Path) -> Iterator[Bench]:
+    """A run of three nodes, and no thread that would ask the server for something in between."""
+    CALLS.clear()
+    nodes = [python(name, ACT, after) for name, after in (("a", "b"), ("b", "c"), ("c", None))]
+    made = Bench(tmp_path, opened(url), load_workflow(write_flow(tmp_path, nodes)))
+    made.start({})
+    yield made
+    made.store.close()
+
+
+def go_on(on: Bench, store: Any, run: Run) -> Ending:
+    around = Surroundings(store, on.events.append, StopFlag(), FakeClock())
+    return Runner(run, on.workflow, Orders(None, False), around).go()
+
+
+def check(on: Bench) -> None:
+    """Each step once, each the child of the one before; the world can tell what it is asked for again by its key."""
+    assert on.store.run("run-t").status == RunStatus.COMPLETED
+    headers = on.store.headers("t").items[::-1]
+    assert [header.nodes for header in headers] == [(), ("a",), ("b",), ("c",)]
+    assert [header.parent for header in headers[1:]] == [header.ref for header in headers[:-1]]
+    assert on.state() == {"trail": ["a", "b", "c"]}
+    assert on.store.fault(headers[-1].ref) is None
+    assert len(set(CALLS)) == 3
+
+
+def test_an_owner_of_whom_the_standby_never_heard_writes_nothing_for_the_one_it_has(
+    on: Bench, url: str, postgres_server: str
+) -> None:
+    standby = Standby(postgres_server, url)
+    standby.copy()
+    with closing(opened(url)) as other:
+        claims: list[Run] = []
+
+        def fail_over() -> None:
+            standby.promote()
+            claims.append(other.claim("run-t", "other", 2))
+
+        DURING["a"] = fail_over
+        ending = on.go()
+        assert (ending.status, claims[0].token) == (LOST, 1)
+        assert "another owner's under token 1" in (ending.error or "")
+        assert [header.source for header in on.store.headers("t").items] == ["input"]
+        assert on.store.steps("run-t") == ()
+        assert go_on(on, other, claims[0]).status == "done"
+    check(on)
+    assert len(CALLS) == 4
+
+
+def test_an_owner_whose_last_steps_the_standby_lacks_stops_and_they_are_run_again(
+    on: Bench, url: str, postgres_server: str
+) -> None:
+    standby = Standby(postgres_server, url)
+    DURING.update(a=standby.copy, b=standby.promote)
+    ending = on.go()
+    assert ending.status == LOST
+    assert "the store has lost" in (ending.error or "")
+    assert [header.source for header in on.store.headers("t").items] == ["input"]
+    assert [(step.node, step.status) for step in on.store.steps("run-t")] == [("a", "running")]
+    assert on.go().status == "done"
+    check(on)
+    assert len(CALLS) == 4
