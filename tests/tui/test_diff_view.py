@@ -183,10 +183,10 @@ def test_places_as_people_type_them() -> None:
     session = TripSession()
     view = session.open_thread("trip-planner")
     line = view.line()
-    assert place(line, view.headers, "15") == line[16]
-    assert place(line, view.headers, "0%") == line[0]
-    assert place(line, view.headers, "100%") == line[-1]
-    assert place(line, view.headers, "-2") == line[-3]
-    assert place(line, view.headers, line[4].id[:10]) == line[4]
-    assert place(line, view.headers, "nonsense") is None
-    assert place(line, view.headers, "99") is None
+    assert place(view, line, "15") == line[16]
+    assert place(view, line, "0%") == line[0]
+    assert place(view, line, "100%") == line[-1]
+    assert place(view, line, "-2") == line[-3]
+    assert place(view, line, line[4].id[:10]) == line[4]
+    assert place(view, line, "nonsense") is None
+    assert place(view, line, "99") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import pytest
 from rich.cells import cell_len
@@ -14,6 +15,8 @@ from stores.model import Header, Ref
 from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
+from tt_debug.session.thread_view import ThreadView
+from tt_debug.tui.screens import thread_places
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.messages_view import MessagesView
@@ -169,6 +172,24 @@ async def test_places_typed_in_the_palette() -> None:
         it.screen.go_to("99")
         await it.rest()
         assert it.step == 11
+
+
+async def test_a_place_on_a_long_line_is_looked_for_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_places, "LONG", 20)
+    looks = []
+    found = thread_places.place
+
+    def place(view: ThreadView, line: Sequence[Ref], text: str) -> Ref | None:
+        looks.append(threading.current_thread() is threading.main_thread())
+        return found(view, line, text)
+
+    monkeypatch.setattr(thread_places, "place", place)
+    async with thread_screen() as it:
+        it.screen.go_to("15")
+        await it.until(lambda: it.step == 15)
+        it.screen.go_to("99")
+        await it.until(lambda: "nothing called 99 on this line" in it.told)
+    assert looks == [False, False]
 
 
 async def test_time_order_and_back() -> None:

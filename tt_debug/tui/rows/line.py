@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 
-from stores.model import Header, Ref, Status
+from stores.model import Ref, Status
+from tt_debug.session.addresses import at_step
 from tt_debug.session.thread_view import ThreadView
 from tt_debug.timing import step_seconds
 from tt_debug.tui.rows.timeline import Moment, Moments
@@ -125,8 +126,10 @@ def next_event(events: Moments, at: int, direction: int, mark: str = "") -> int 
     return min(ahead, key=lambda place: abs(place - at), default=None)
 
 
-def place(line: Sequence[Ref], headers: Mapping[Ref, Header], text: str) -> Ref | None:
-    """A place as typed: ``15`` a step, ``50%`` of the line, ``-2`` before its end, or the beginning of an id."""
+def place(view: ThreadView, line: Sequence[Ref], text: str) -> Ref | None:
+    """A place as typed: ``15`` a step, ``50%`` of the line, ``-2`` before its end, or the beginning of an id.
+
+    Reads headers on the way to a step that is not known."""
     text = text.strip()
     if not line or not text:
         return None
@@ -134,9 +137,8 @@ def place(line: Sequence[Ref], headers: Mapping[Ref, Header], text: str) -> Ref 
         return line[min(len(line) - 1, int(text[:-1]) * (len(line) - 1) // 100)]
     if text.startswith("-") and text[1:].isdigit():
         return line[max(0, len(line) - 1 - int(text[1:]))]
-    if text.isdigit():
-        for ref in reversed(line):
-            if headers[ref].step == int(text):
-                return ref
-    found = [ref for ref in headers if ref.id.startswith(text.lower())]
+    at = at_step(view, line, int(text)) if text.isdigit() else None
+    if at is not None:
+        return at
+    found = [ref for ref in view.refs if ref.id.startswith(text.lower())]
     return found[0] if len(found) == 1 else next((ref for ref in found if ref in line), None)

@@ -18,10 +18,10 @@ from tt_debug.redaction import Hidden
 from tt_debug.tui.copying import hex_text
 from tt_debug.tui.rows.diff import LIMIT
 from tt_debug.tui.rows.graph_items import GraphItem
-from tt_debug.tui.rows.line import next_event, place
+from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.rows.pieces import VALUE_CELLS
 from tt_debug.tui.screens.pager import PagerScreen
-from tt_debug.tui.screens.thread_panels import ThreadPanels
+from tt_debug.tui.screens.thread_places import ThreadPlaces
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
@@ -39,13 +39,12 @@ class Searched(Protocol):
     def search(self, text: str) -> Sequence[int]: ...
 
 
-class ThreadMoving(ThreadPanels):
+class ThreadMoving(ThreadPlaces):
     """The keys that only look."""
 
     def __init__(self, *args: object, **more: object) -> None:
-        super().__init__(*args, **more)  # type: ignore[arg-type]
+        super().__init__(*args, **more)
         self.looked_for = ""
-        self._wanted = ""
 
     # --- along the line
 
@@ -98,30 +97,6 @@ class ThreadMoving(ThreadPanels):
             self.lay_out(trunk=head, select=head)
         else:
             self.select_ref(head)
-
-    def go_to(self, text: str) -> None:
-        """A place as typed in the palette: ``15``, ``50%``, ``-1``, the beginning of an id."""
-        ref = place(self.line, self.view.seen, text) if self.view is not None else None
-        counted = text.startswith("-") or text.endswith("%")
-        if self.reading is not None and not self.whole and (ref is None or counted):
-            self._wanted = text
-            self.say(f"going to {text} as soon as the line has been read")
-        elif ref is None:
-            self.say(self._as_read(f"nothing called {text} on this line"), severity="warning")
-        else:
-            self.select_ref(ref)
-            self.tt.tour_saw("place")
-
-    def perform_after_reading(self) -> None:
-        """Go where the user wanted to before that had been read, too."""
-        wanted, self._wanted = self._wanted, ""
-        if wanted:
-            self.go_to(wanted)
-        super().perform_after_reading()
-
-    def _as_read(self, words: str) -> str:
-        """What is not there, told of no more than has been read."""
-        return words if self.whole else f"{words}, as far as it has been read"
 
     # --- folding and opening
 

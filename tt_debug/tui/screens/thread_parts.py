@@ -58,6 +58,15 @@ class PartRead(Message):
         self.reading = reading
 
 
+class PlaceFound(Message):
+    """Where a place leads that was typed as ``text``."""
+
+    def __init__(self, text: str, ref: Ref | None) -> None:
+        super().__init__()
+        self.text = text
+        self.ref = ref
+
+
 class DetailsRead(Message):
     """What the panels show of one checkpoint."""
 
