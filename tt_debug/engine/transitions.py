@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from stores.codec import json as codec
 from stores.effects import EffectCall
-from stores.errors import StoreError
+from stores.errors import Busy, StoreError, Unreachable
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
@@ -285,8 +285,10 @@ class Transitions:
 
     def _status_after(self, asked: str) -> str:
         """The status that a commit left: a request to cancel, made while it was, wins over stopping otherwise."""
-        run = self._store.run(self.run.run_id)
-        return RunStatus.CANCELLED if run.status == RunStatus.CANCELLED else asked
+        with suppress(Busy, Unreachable):  # what ended the run is durable, though it cannot be looked at now
+            if self._store.run(self.run.run_id).status == RunStatus.CANCELLED:
+                return RunStatus.CANCELLED
+        return asked
 
     def failed(self, record: StepRecord, failure: Failure, retry_in: float | None) -> StepRecord:
         """Log a failed attempt. Gives it back with the time of the next one; raises Ended when it was the last."""

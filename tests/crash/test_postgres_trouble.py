@@ -1,4 +1,4 @@
-"""A standby that is promoted without the primary's last commits: whoever goes on there does so from an older head."""
+"""Tables that somebody else locks, and a standby that is promoted without the last commits: nothing told of twice."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+import stores.postgres
 from stores import create_native
 from stores.runs import Run, RunStatus
 from tests.crash.test_postgres import opened
@@ -19,6 +20,7 @@ from tests.engine.flows import Bench, FakeClock, python, write_flow
 from tests.postgres import fresh_database, postgres_server
 from tt_debug.definition.load import load_workflow
 from tt_debug.engine.context import Context
+from tt_debug.engine.patience import PATIENCE
 from tt_debug.engine.runner import Ending, Runner
 from tt_debug.engine.surroundings import Orders, StopFlag, Surroundings
 from tt_debug.engine.transitions import LOST
@@ -27,7 +29,7 @@ __all__ = ["postgres_server"]
 
 pytestmark = pytest.mark.crash
 
-ACT = "tests.crash.test_postgres_replicas:act"
+ACT = "tests.crash.test_postgres_trouble:act"
 DURING: dict[str, Callable[[], None]] = {}
 """What happens while a node runs, once."""
 CALLS: list[str] = []
@@ -38,6 +40,27 @@ def act(state: dict[str, Any], ctx: Context) -> dict[str, Any]:
     ctx.effect("call", CALLS.append, ctx.node, cls="idempotent")
     DURING.pop(ctx.node, lambda: None)()
     return {"trail": [*state.get("trail", []), ctx.node]}
+
+
+class Locker(FakeClock):
+    """Takes a lock on the server, and lets go of it after so many seconds of waiting."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        super().__init__()
+        self._db = psycopg.connect(url)
+        self._left = seconds
+
+    def lock(self, how: str) -> None:
+        self._db.execute(how.encode())
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self._left -= seconds
+        if self._left <= 0:
+            self.close()
+
+    def close(self) -> None:
+        self._db.close()
 
 
 class Standby:
@@ -80,6 +103,66 @@ def on(url: str, tmp_path: Path) -> Iterator[Bench]:
     made.start({})
     yield made
     made.store.close()
+
+
+WRITERS = "SELECT pg_advisory_xact_lock(hashtext('tt-debug'), hashtext('tt_debug'))"
+"""As another tt-debug does that hangs in a write."""
+RUNS = "LOCK TABLE tt_debug.runs"
+"""As what rewrites a table does: nobody reads it either."""
+
+
+@pytest.fixture
+def short_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_BEGIN_READING", "_BEGIN_WRITING"):
+        begin = getattr(stores.postgres, name)
+        assert "lock_timeout = '5.0s'" in begin
+        monkeypatch.setattr(stores.postgres, name, begin.replace("lock_timeout = '5.0s'", "lock_timeout = '10ms'"))
+
+
+@pytest.mark.usefixtures("short_locks")
+@pytest.mark.parametrize("how", [WRITERS, RUNS])
+def test_a_lock_that_is_let_go_of_in_time_is_waited_for(on: Bench, url: str, how: str) -> None:
+    with closing(Locker(url, 2.0)) as on.clock:
+        DURING["a"] = lambda: on.clock.lock(how)
+        assert on.go().status == "done"
+        assert 2 <= on.clock.slept < PATIENCE
+    check(on)
+    assert len(CALLS) == 3
+
+
+@pytest.mark.usefixtures("short_locks")
+@pytest.mark.parametrize(("seconds", "durable"), [(PATIENCE + 5, True), (10_000.0, False)])
+def test_a_lock_that_is_not_pauses_the_run_and_nothing_is_lost(
+    on: Bench, url: str, seconds: float, durable: bool
+) -> None:
+    with closing(Locker(url, seconds)) as on.clock:
+        DURING["b"] = lambda: on.clock.lock(RUNS)
+        ending = on.go()
+        assert ending.status == "paused"
+        assert "busy for 60 seconds" in (ending.error or "")
+        assert "is locked by another session" in (ending.error or "")
+        assert on.clock.slept <= 2 * PATIENCE
+    found = on.store.run("run-t")
+    assert found.status == (RunStatus.PAUSED if durable else RunStatus.RUNNING)
+    assert on.state() == {"trail": ["a"]}
+    assert on.go().status == "done"
+    check(on)
+    assert len(CALLS) == 3
+
+
+@pytest.mark.usefixtures("short_locks")
+def test_a_run_that_ended_is_not_said_to_be_lost_when_its_table_is_locked_at_once(on: Bench, url: str) -> None:
+    with closing(Locker(url, 2.0)) as on.clock:
+
+        class Hooked(list[Any]):
+            def append(self, event: Any) -> None:
+                super().append(event)
+                if event.kind == "step_finished" and event.fields["node"] == "c":
+                    on.clock.lock(RUNS)
+
+        on.events = Hooked()
+        assert on.go().status == "done"
+    check(on)
 
 
 def go_on(on: Bench, store: Any, run: Run) -> Ending:
