@@ -32,7 +32,8 @@ WHERE c.relnamespace = quote_ident(current_schema())::regnamespace
 def execute_statement(db: Database, sql: str, parameters: Sequence[Value], node: str) -> None:
     """One statement, as the role's own search path finds its tables; marks are ``?``, as in a file.
 
-    Raises Invalid for one that fails, is more than one, would end the transaction, or changes a table of ours.
+    Raises Invalid for one that fails by its own fault, is more than one, would end the transaction, or changes a table
+    of ours.
     """
     assert isinstance(db, PostgresRows)
     if _FORBIDDEN.match(sql, _start_of(sql)):
@@ -42,6 +43,8 @@ def execute_statement(db: Database, sql: str, parameters: Sequence[Value], node:
     db.execute("SET LOCAL search_path TO DEFAULT")
     try:
         db.execute_alone(sql, parameters)
+    except driver().OperationalError:
+        raise  # no fault of the statement: somebody's lock, a lost connection, a server without room
     except driver().Error as error:
         raise Invalid(f"the statement {sql!r} of {node} failed: {error}", hint=_OURS) from error
     db.execute("SELECT set_config('search_path', ?, true)", (ours,))

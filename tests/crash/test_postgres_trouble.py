@@ -30,7 +30,7 @@ __all__ = ["postgres_server"]
 pytestmark = pytest.mark.crash
 
 ACT = "tests.crash.test_postgres_trouble:act"
-DURING: dict[str, Callable[[], None]] = {}
+DURING: dict[str, Callable[[Context], None]] = {}
 """What happens while a node runs, once."""
 CALLS: list[str] = []
 """The keys that the world outside was called with."""
@@ -38,7 +38,7 @@ CALLS: list[str] = []
 
 def act(state: dict[str, Any], ctx: Context) -> dict[str, Any]:
     ctx.effect("call", CALLS.append, ctx.node, cls="idempotent")
-    DURING.pop(ctx.node, lambda: None)()
+    DURING.pop(ctx.node, lambda ctx: None)(ctx)
     return {"trail": [*state.get("trail", []), ctx.node]}
 
 
@@ -123,7 +123,7 @@ def short_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", [WRITERS, RUNS])
 def test_a_lock_that_is_let_go_of_in_time_is_waited_for(on: Bench, url: str, how: str) -> None:
     with closing(Locker(url, 2.0)) as on.clock:
-        DURING["a"] = lambda: on.clock.lock(how)
+        DURING["a"] = lambda ctx: on.clock.lock(how)
         assert on.go().status == "done"
         assert 2 <= on.clock.slept < PATIENCE
     check(on)
@@ -136,7 +136,7 @@ def test_a_lock_that_is_not_pauses_the_run_and_nothing_is_lost(
     on: Bench, url: str, seconds: float, durable: bool
 ) -> None:
     with closing(Locker(url, seconds)) as on.clock:
-        DURING["b"] = lambda: on.clock.lock(RUNS)
+        DURING["b"] = lambda ctx: on.clock.lock(RUNS)
         ending = on.go()
         assert ending.status == "paused"
         assert "busy for 60 seconds" in (ending.error or "")
@@ -165,6 +165,36 @@ def test_a_run_that_ended_is_not_said_to_be_lost_when_its_table_is_locked_at_onc
     check(on)
 
 
+CUT_ONCE = """
+CREATE SEQUENCE cuts;
+CREATE FUNCTION cut_once() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    IF nextval('cuts') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+    RETURN 7;
+END $$;
+"""
+
+
+@pytest.mark.usefixtures("short_locks")
+def test_a_nodes_own_statement_waits_for_a_lock_and_outlives_its_connection(on: Bench, url: str) -> None:
+    with psycopg.connect(url) as db:
+        db.execute("CREATE TABLE orders (n int)")
+        db.execute(CUT_ONCE)
+    with closing(Locker(url, 2.0)) as on.clock:
+
+        def order(ctx: Context) -> None:
+            ctx.tx("INSERT INTO orders VALUES (cut_once())")
+            on.clock.lock("LOCK TABLE orders")
+
+        DURING["b"] = order
+        assert on.go().status == "done"
+        assert 2 <= on.clock.slept < PATIENCE
+    check(on)
+    with psycopg.connect(url) as db:
+        assert db.execute("SELECT * FROM orders").fetchall() == [(7,)]
+        assert db.execute("SELECT last_value FROM cuts").fetchall() == [(2,)]
+
+
 def go_on(on: Bench, store: Any, run: Run) -> Ending:
     around = Surroundings(store, on.events.append, StopFlag(), FakeClock())
     return Runner(run, on.workflow, Orders(None, False), around).go()
@@ -189,7 +219,7 @@ def test_an_owner_of_whom_the_standby_never_heard_writes_nothing_for_the_one_it_
     with closing(opened(url)) as other:
         claims: list[Run] = []
 
-        def fail_over() -> None:
+        def fail_over(ctx: Context) -> None:
             standby.promote()
             claims.append(other.claim("run-t", "other", 2))
 
@@ -208,7 +238,7 @@ def test_an_owner_whose_last_steps_the_standby_lacks_stops_and_they_are_run_agai
     on: Bench, url: str, postgres_server: str
 ) -> None:
     standby = Standby(postgres_server, url)
-    DURING.update(a=standby.copy, b=standby.promote)
+    DURING.update(a=lambda ctx: standby.copy(), b=lambda ctx: standby.promote())
     ending = on.go()
     assert ending.status == LOST
     assert "the store has lost" in (ending.error or "")
