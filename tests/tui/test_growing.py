@@ -16,7 +16,7 @@ from tt_debug.descent import Descent
 from tt_debug.session.headers import Strand
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
+from tt_debug.tui.screens.thread_reading import FIRST, MOST, Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
 
 STEP = 1_000
@@ -72,12 +72,13 @@ class Store:
         return Header(ref, parent, 1, "loop", ids.time_of(ref.id), ("work",), after, status="" if is_end else "done")
 
 
-def read(store: Store, before: Reading | None = None) -> Reading:
+def read(store: Store, before: Reading | None = None, most: int = MOST) -> Reading:
     watch = Watch(lambda: 0.0)
 
     def nothing(*_: object) -> None: ...
 
-    return read_thread(cast(Session, store), Asked("t", Shape("t"), watch, nothing, nothing, lambda: None, before))
+    asked = Asked("t", Shape("t"), watch, nothing, nothing, lambda: None, most, before)
+    return read_thread(cast(Session, store), asked)
 
 
 @given(CHANGES, st.integers(0, 99))
@@ -115,6 +116,22 @@ def test_of_a_thread_that_has_grown_only_its_end_is_read() -> None:
     store.asked.clear()
     again = read(store, reading)
     assert sorted(store.asked) == sorted(again.view.refs[-2:])
+
+
+def test_of_a_long_thread_no_more_is_read_than_is_looked_at_and_the_rest_when_it_is_asked_for() -> None:
+    store = Store(4 * FIRST)
+    reading = read(store, most=2 * FIRST)
+    refs = list(reading.view.refs)
+    assert sorted(store.asked) == refs[2 * FIRST :]
+    assert (reading.whole, reading.line.unread) == (False, tuple(refs[: 2 * FIRST]))
+    store.change("append", 0)
+    store.asked.clear()
+    grown = read(store, reading, most=2 * FIRST)
+    assert len(store.asked) <= FIRST + 2
+    assert not grown.whole
+    more = read(store, grown, most=5 * FIRST)
+    assert more.whole
+    assert more.line.unread == ()
 
 
 @given(st.lists(st.integers(-1, 20), max_size=20), st.integers(0, 20))

@@ -145,8 +145,8 @@ async def test_escape_stops_it_and_keeps_what_is_there(tmp_path: Path, monkeypat
         assert screen.view is not None
         read = len(screen.view.headers)
         assert read < 20
-        assert f"stopped at {read} of " in screen_text(app)
-        assert "r reads all" in screen_text(app)
+        assert f"read {read} of " in screen_text(app)
+        assert "r reads on" in screen_text(app)
         await pilot.press("r")
         await wait_for(pilot, lambda: screen.reading is None and screen.whole)
         assert len(screen.view.headers) > 20

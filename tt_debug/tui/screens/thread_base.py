@@ -30,7 +30,7 @@ from tt_debug.tui.rows.timeline import Moments
 from tt_debug.tui.screens.one_store import OneStore
 from tt_debug.tui.screens.thread_details import Details, Remembered, RowFacts
 from tt_debug.tui.screens.thread_parts import LaidOut, PartRead, TabViews, ThreadRead
-from tt_debug.tui.screens.thread_reading import Asked, Reading, Shape, read_thread, shaped
+from tt_debug.tui.screens.thread_reading import MOST, Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
 from tt_debug.tui.widgets.banner import Banner
 from tt_debug.tui.widgets.field import Field
@@ -76,6 +76,8 @@ class ThreadBase(OneStore):
         self.reading: Watch | None = None
         self.read_so_far = 0
         self.whole = True
+        self.most = MOST
+        """How much of the line is read though nobody looks at it."""
         self._opened: Reading | None = None
         self._rest: Timer | None = None
         self._slow: Timer | None = None
@@ -120,7 +122,7 @@ class ThreadBase(OneStore):
         def part(reading: Reading) -> None:
             tell(len(reading.view.refs), reading)
 
-        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self._opened)
+        asked = Asked(self.thread, self._shape(wanted), watch, part, tell, loader.give_way, self.most, self._opened)
         work = partial(read_thread, self.session, asked)
         left = self.selected if to_head else None
         loader.call(self, "thread", work, lambda read: ThreadRead(read, select, left))

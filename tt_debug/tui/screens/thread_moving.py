@@ -22,6 +22,7 @@ from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.rows.pieces import VALUE_CELLS
 from tt_debug.tui.screens.pager import PagerScreen
 from tt_debug.tui.screens.thread_places import ThreadPlaces
+from tt_debug.tui.screens.thread_reading import MOST
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
@@ -306,7 +307,9 @@ class ThreadMoving(ThreadPlaces):
         self.act_refresh()
 
     def act_refresh(self) -> None:
-        """Read the thread and the panels again."""
+        """Read the thread and the panels again, and more of a line that was not read to its beginning."""
+        if not self.whole and self.reading is None:
+            self.most += MOST
         self.facts = type(self.facts)({}, {})
         self._asked.clear()
         self.read(select=self.selected)

@@ -231,8 +231,8 @@ class ThreadPanels(ThreadFollowing):
             return counted(total, "checkpoint") if total else ""
         headers = self.view.refs
         if not self.whole and self.reading is None:
-            key = self.tt.key_of("refresh")
-            return f"stopped at {len(headers):,}{_of(total, len(headers))} {dot} {key} reads all"
+            read, key = len(headers) - len(self._trunk_line.unread), self.tt.key_of("refresh")
+            return f"read {read:,}{_of(max(total, len(headers)), read)} {dot} {key} reads on"
         forks = len(self.view.newest) - 1
         folded = self.graph.items.folds
         words = counted(len(headers), "checkpoint")

@@ -19,6 +19,9 @@ from tt_debug.tui.watch import Watch
 
 FIRST: Final = 200
 """Headers at the end of a line that are read before anything is shown."""
+MOST: Final = 100_000
+"""Headers of a line that are read though nobody looks at them: of a million each second key would wait for the reader,
+for a minute, and they take a gigabyte."""
 TOGETHER: Final = 500
 """Those that are read at once afterwards: a tenth of a second without giving way is felt."""
 
@@ -57,6 +60,8 @@ class Asked:
     part: Callable[[Reading], None]
     count: Callable[[int], None]
     give_way: Callable[[], None]
+    most: int = MOST
+    """Headers of the line that may be known then without having been looked at."""
     before: Reading | None = None
     """What was read of it last: what cannot have changed is taken over."""
 
@@ -76,7 +81,7 @@ def read_thread(session: Session, asked: Asked) -> Reading:
     line = _first_line(view, asked)
     if not asked.watch.stopped:
         line = _learned(view, line, asked)
-    return _opened(view, asked, line, whole=not asked.watch.stopped)
+    return _opened(view, asked, line, whole=not (asked.watch.stopped or line.unread))
 
 
 def _first_line(view: ThreadView, asked: Asked) -> HistoryLine:
@@ -91,9 +96,10 @@ def _first_line(view: ThreadView, asked: Asked) -> HistoryLine:
 
 
 def _learned(view: ThreadView, line: HistoryLine, asked: Asked) -> HistoryLine:
-    """The line with the headers of which only the addresses are known, read newest first. What there is of it is shown
-    as soon as its end is read."""
-    unread = line.unread[::-1]
+    """The line with the headers of which only the addresses are known, read newest first up to the most there may be.
+    What there is of it is shown as soon as its end is read."""
+    known = len(line.refs) - len(line.unread)
+    unread = line.unread[-max(FIRST, asked.most - known) :][::-1]
     view.headers.learn(unread[:FIRST])
     if len(unread) > FIRST:
         asked.part(_opened(view, asked, _reread(view, line), whole=False))
