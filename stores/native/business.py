@@ -16,12 +16,15 @@ from stores.native.database import Database, FileRows
 from stores.native.tables import OURS
 from stores.points import point
 from stores.runs import StepCommit
+from stores.sqlite_errors import primary_code
 
 # What an authorizer is asked about; the table is the first argument but where it is the second.
 _FORBIDDEN: Final = frozenset({sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT, sqlite3.SQLITE_ATTACH,
                                sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA})  # fmt: skip
 _TABLE_SECOND: Final = frozenset({sqlite3.SQLITE_ALTER_TABLE, sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_DROP_INDEX,
                                   sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_DROP_TRIGGER})  # fmt: skip
+# No fault of the statement: what the disk refuses now it may take once there is room on it.
+_DISK: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT})
 _READING: Final = frozenset({sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION})
 
 
@@ -51,6 +54,8 @@ def _execute(db: Database, call: EffectCall) -> None:
     try:
         connection.execute(sql, parameters).close()
     except (sqlite3.Error, sqlite3.Warning) as error:
+        if isinstance(error, sqlite3.Error) and primary_code(error) in _DISK:
+            raise
         raise Invalid(
             f"the statement {sql!r} of {call.slot.node} failed: {error}",
             hint="ctx.tx takes one statement on tables of your own; the step was not committed.",
