@@ -7,7 +7,7 @@ import signal
 import sys
 
 INTERRUPTED = 130
-MADE_BY_A_START = 50_000
+MADE_BY_A_START = 100_000
 """More objects than importing makes."""
 
 

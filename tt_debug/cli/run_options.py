@@ -98,6 +98,8 @@ class RunTarget(Target):
 
     def graph_target(self) -> GraphTarget | None:
         """The user's graph, None for a workflow. Raises UsageError."""
+        if self.graph is None and not (self.config or self.env_file or self.python or self.trust):
+            return None
         from tt_debug.session.plans import GraphTarget  # with runs and their events, 12 ms
 
         how = GraphTarget("", self.config or {}, self.env_file, self.python, trust=self.trust)

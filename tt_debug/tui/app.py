@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import events
 from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.tui.action import Action
@@ -33,6 +33,7 @@ from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
+from tt_debug.tui.typing_order import takes_text
 
 if TYPE_CHECKING:
     from stores.model import Ref
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from tt_debug.tui.screens.thread import ThreadScreen
 
 __all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
+
+BETWEEN_COLLECTIONS: Final = 50_000
+"""Objects made, less those that are gone, until the garbage among them is looked for: a key waits for that, 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +122,13 @@ class TtDebugApp(Advice):
         self.push_screen(self._first_screen())
 
     def _first_screen(self) -> Screen[None]:
-        from tt_debug.tui.screens.home import HomeScreen
+        if self.stores:
+            from tt_debug.tui.screens.home import HomeScreen
+
+            return HomeScreen()
         from tt_debug.tui.screens.stores import StoresScreen
 
-        return HomeScreen() if self.stores else StoresScreen()
+        return StoresScreen()
 
     def on_unmount(self) -> None:
         """Threads that are idle end with the app; one that hangs is a daemon and is left to the system."""
@@ -246,7 +253,7 @@ class TtDebugApp(Advice):
         elif isinstance(field, Input) and event.key == "enter":
             # Behind the letters that were just sent on.
             field.call_later(field.action_submit)
-        elif isinstance(field, Input | TextArea) and event.is_printable:
+        elif field is not None and event.is_printable and takes_text(field):
             field.post_message(events.Key(event.key, event.character))
         else:
             return
@@ -281,6 +288,7 @@ def run_app(
         memory=Memory.kept(),
     )
     gc.freeze()  # what has been imported stays: going over it before the first paint took a tenth of the start
+    gc.set_threshold(BETWEEN_COLLECTIONS)
     code = app.run()
     # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
     # process releases everything a reading connection holds.

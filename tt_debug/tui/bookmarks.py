@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from textual.message import Message
 
 from stores.model import Ref
-from tt_debug.tui.dialogs.bookmark import BookmarkDialog, Named
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.replacing import Replacements
 
 if TYPE_CHECKING:
     from tt_debug.session.journal import Mark
+    from tt_debug.tui.dialogs.bookmark import Named
     from tt_debug.tui.opening import OpenStore
 
 _READING: Final = "bookmarks"
@@ -79,6 +79,8 @@ class Bookmarks(Replacements):
 
     def ask_for_bookmark(self, store: OpenStore, ref: Ref, where: str) -> None:
         """Name a checkpoint, or take its name away. ``where`` says which one it is."""
+        from tt_debug.tui.dialogs.bookmark import BookmarkDialog
+
         own = self.bookmarks_of(store)
         taken = {mark.name for mark in own.values() if mark.ref.thread == ref.thread and mark.ref != ref}
         before = own.get(ref)

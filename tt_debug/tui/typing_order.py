@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from textual import events
 from textual.app import App
-from textual.widgets import Input, TextArea
+from textual.widget import Widget
+from textual.widgets import Input
+
+
+def takes_text(widget: Widget | None) -> bool:
+    """Whether letters are typed into it."""
+    if isinstance(widget, Input):
+        return True
+    from textual.widgets import TextArea  # with its parser 5 ms; it comes with the Thread screen
+
+    return isinstance(widget, TextArea)
 
 
 class TypingOrder(App[int]):
@@ -19,7 +29,7 @@ class TypingOrder(App[int]):
         if isinstance(event, events.Key) and not (event.is_forwarded or event.is_printable):
             field = self.focused
             key = self.screen.active_bindings.get(event.key)
-            if isinstance(field, Input | TextArea) and key is not None and key.node is field:
+            if key is not None and key.node is field and takes_text(field):
                 field.call_later(self.run_action, key.binding.action, field)
                 return
         await super().on_event(event)

@@ -14,9 +14,6 @@ from textual.message import Message
 from stores.errors import Conflict, NotFound
 from stores.model import Ref
 from tt_debug.tui.bookmarks import Bookmarks
-from tt_debug.tui.dialogs.base import Choice
-from tt_debug.tui.dialogs.menu import MenuDialog
-from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.messages import Failed
 
 if TYPE_CHECKING:
@@ -85,6 +82,9 @@ class Undoing(Bookmarks):
 
     def on_undo_planned(self, event: UndoPlanned) -> None:
         """Say which of the two it is, then ask."""
+        from tt_debug.tui.dialogs.base import Choice
+        from tt_debug.tui.dialogs.notice import NoticeDialog
+
         store, plan = event.store, event.plan
         choices = (Choice(plan.verb, "undo", "ctrl+s", "primary"),)
 
@@ -113,6 +113,8 @@ class Undoing(Bookmarks):
 
     def on_hidden_read(self, event: HiddenRead) -> None:
         """Choose one; or one is back."""
+        from tt_debug.tui.dialogs.menu import MenuDialog
+
         store, screen = event.store, self._own_screens()[-1]
         if event.back:
             said = f"{event.back} is in sight again"
@@ -137,6 +139,8 @@ class Undoing(Bookmarks):
             return
         event.prevent_default()
         if isinstance(event.error, Conflict):
+            from tt_debug.tui.dialogs.notice import NoticeDialog
+
             self.push_screen(NoticeDialog("It stays", [line for line in (event.text, event.hint) if line]))
         else:
             severity = "information" if isinstance(event.error, NotFound) else "error"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from tt_debug.errors import UsageError
 from tt_debug.tui.copying import Copyable, fits, kept_in_file, size_of, tried, warning
-from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.screens.everywhere import EverywhereActions
 
 
@@ -22,6 +21,8 @@ class CopyingActions(EverywhereActions):
 
     def act_copy(self) -> None:
         """Ask what to copy; the key of the menu picks its first entry."""
+        from tt_debug.tui.dialogs.menu import MenuDialog
+
         found = list(self.copyables())
         if not found:
             self.say("there is nothing to copy here")

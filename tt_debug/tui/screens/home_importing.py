@@ -15,8 +15,6 @@ from textual import on
 from textual.message import Message
 
 from tt_debug.text import counted
-from tt_debug.tui.dialogs.file import FileDialog
-from tt_debug.tui.dialogs.notice import NoticeDialog
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.opening import OpenStore
 from tt_debug.tui.screens.base import BaseScreen
@@ -66,6 +64,8 @@ class ImportingThreads(BaseScreen):
 
     def act_import(self) -> None:
         """Ask for the file."""
+        from tt_debug.tui.dialogs.file import FileDialog
+
         store = self.store_in_view()
         if store is None:
             return
@@ -88,6 +88,8 @@ class ImportingThreads(BaseScreen):
         words = f"imported {counted(len(threads), 'thread')}, {counted(sum(threads.values()), 'checkpoint')}"
         self.tt.note_done(words, event.command)
         if event.imported.notes:
+            from tt_debug.tui.dialogs.notice import NoticeDialog
+
             self.app.push_screen(NoticeDialog(words.capitalize(), event.imported.notes))
         else:
             self.say(words)
@@ -95,6 +97,8 @@ class ImportingThreads(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """Why nothing was taken in."""
         if event.kind == "import":
+            from tt_debug.tui.dialogs.notice import NoticeDialog
+
             lines = [line for line in (event.text, event.hint) if line]
             self.app.push_screen(NoticeDialog("Nothing was imported", lines))
             return
