@@ -61,6 +61,26 @@ def test_the_process_ends_though_its_database_never_answers() -> None:
     assert (done.returncode, done.stdout) == (0, "left with 0\n"), done.stderr
 
 
+WATCHES = """
+import threading
+from tests.tui.fakes import demo_session
+from tt_debug.tui import app
+from tt_debug.tui.opening import Opening, OpenStore
+
+session = demo_session()
+session.close = threading.Event().wait
+Opening.open_all = lambda self, urls: (OpenStore("demo.db", "demo.db", session),)
+app.TtDebugApp.run = lambda self: 0
+print("left with", app.run_app("demo.db", read_only=True, graph=None, workflow=None))
+"""
+
+
+def test_the_process_ends_though_a_store_cannot_be_closed() -> None:
+    """Something that is no call of a screen may hang in it: a thread is followed."""
+    done = subprocess.run([sys.executable, "-c", WATCHES], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "left with 0\n"), done.stderr
+
+
 async def test_an_active_run_is_asked_about(session: FakeSession) -> None:
     app = app_over(session)
     stopped: list[str] = []

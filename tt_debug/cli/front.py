@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import ReadOnly
 from tt_debug.cli import exits
+from tt_debug.leaving import promptly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,7 @@ class Front:
     @contextmanager
     def looking(self, store: str) -> Iterator[Session]:
         """A session that cannot write; what there is to know about the store is said, once a day."""
-        with self.session(Wanted(store, read_only=True)) as session:
+        with promptly(), self.session(Wanted(store, read_only=True)) as session:
             if session.info.notices:
                 from tt_debug.cli.hearing import unheard
 

@@ -17,6 +17,7 @@ from tt_debug.cli.exits import ExitCode, narrate
 from tt_debug.cli.front import Front
 from tt_debug.cli.options import Target, gathered, limit, looking_options, store_argument
 from tt_debug.cli.output import Output
+from tt_debug.leaving import promptly
 from tt_debug.session.records import log_record
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def tail(front: Front, options: TailOptions) -> ExitCode:
 
     del front
     output = Output(options.as_json)
-    with closing(Tail(options.store, options.thread)) as following:
+    with promptly(), closing(Tail(options.store, options.thread)) as following:
         _tell(output, _begin(following, _FIRST if options.limit is None else options.limit))
         while not _ended(following, options.until):
             while not following.changed():

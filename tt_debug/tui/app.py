@@ -9,6 +9,7 @@ import gc
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Input
 
+from tt_debug.leaving import promptly
 from tt_debug.redaction import NOTHING, Redaction
 from tt_debug.tui.action import Action
 from tt_debug.tui.actions import ACTIONS, find, shown_key
@@ -45,6 +47,9 @@ __all__ = ["Listing", "OpenStore", "TtDebugApp", "label_of", "run_app"]
 
 BETWEEN_COLLECTIONS: Final = 50_000
 """Objects made, less those that are gone, until the garbage among them is looked for: a key waits for that, 10 ms."""
+
+CLOSING: Final = 0.3
+"""Seconds that stores have to be closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +282,8 @@ def run_app(
     """
     preferences = read_preferences()
     opening = Opening(read_only, graph, workflow)
-    opened = opening.open_all((store,) if isinstance(store, str) else tuple(store or ()))
+    with promptly():
+        opened = opening.open_all((store,) if isinstance(store, str) else tuple(store or ()))
     app = TtDebugApp(
         opened,
         opening=opening,
@@ -290,9 +296,13 @@ def run_app(
     gc.freeze()  # what has been imported stays: going over it before the first paint took a tenth of the start
     gc.set_threshold(BETWEEN_COLLECTIONS)
     code = app.run()
-    # A call that hangs in a database may hold the session's lock: closing would wait for it. The end of the
-    # process releases everything a reading connection holds.
+    # A call that hangs in a database may hold the session's lock: closing waits for it, as it does for one of those
+    # that watch a store. The end of the process releases everything a reading connection holds.
     if not app.loader.busy:
-        for each in app.stores:
-            each.session.close()
+        app.loader.finish(partial(_close, app.stores), CLOSING)
     return code if code is not None else app.return_code or 0
+
+
+def _close(stores: Sequence[OpenStore]) -> None:
+    for each in stores:
+        each.session.close()

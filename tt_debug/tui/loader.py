@@ -203,6 +203,12 @@ class Loader:
             self._forget(lambda _: True)
             self._wake.notify_all()
 
+    def finish(self, work: Callable[[], object], seconds: float) -> None:
+        """Do what is left to do at the end, and wait no longer than that for it: a database may hang."""
+        last = threading.Thread(target=work, name="tt-last", daemon=True)
+        last.start()
+        last.join(seconds)
+
     @property
     def busy(self) -> bool:
         """Whether any call is waiting or running, or its answer is still to be posted."""
