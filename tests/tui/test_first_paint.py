@@ -10,13 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.screen import Screen
 
 from tests.stores.handmade import Row, handmade, uuid
 from tests.tui.conftest import app_over, screen_text, wait_for
 from tests.tui.fakes import demo_session
+from tt_debug.tui.loader import Loader
+from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.panel import Panel
+from tt_debug.tui.widgets.threads_view import ThreadsView
 
 LATER = {
     *("tt_debug.session.metrics", "tt_debug.session.plans", "tt_debug.session.questions", "tt_debug.session.undoing"),
@@ -82,6 +87,30 @@ async def test_styles_are_made_once_before_the_first_rows(
         await wait_for(pilot, lambda: "trip-planner" in screen_text(app))
         panels = list(app.screen.query(Panel))
         assert [made[panel] for panel in panels] == [1] * len(panels) != []
+
+
+async def test_threads_that_were_read_meanwhile_stand_in_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read as soon as that is asked for: a machine that is fast enough."""
+
+    def call(self: Loader, owner: Any, kind: str, work: Any, answer: Any, **more: Any) -> None:
+        self.post(owner, answer(work()))
+
+    frames: list[int] = []
+    display = App._display
+
+    def displayed(self: App[Any], screen: Screen[Any], renderable: Any) -> None:
+        if isinstance(screen, HomeScreen) and renderable is not None:
+            frames.append(screen.query_one(ThreadsView).row_count)
+        display(self, screen, renderable)
+
+    monkeypatch.setattr(Loader, "call", call)
+    monkeypatch.setattr(App, "_display", displayed)
+    session = demo_session()
+    app = app_over(session)
+    async with app.run_test() as pilot:
+        await wait_for(pilot, lambda: "trip-planner" in screen_text(app))
+    assert frames[0] == len(session.heads)
+    assert [call for call, _ in session.calls].count("threads") == 1
 
 
 def test_what_a_key_changes_is_drawn_at_once() -> None:

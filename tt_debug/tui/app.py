@@ -116,7 +116,9 @@ class TtDebugApp(Advice):
         return [*super().get_line_filters(), *self._plain_signs]
 
     def on_mount(self) -> None:
-        """Theme for this terminal, then Home, or the choice of a store."""
+        """Theme for this terminal, then Home, or the choice of a store. Read while the screen is made, threads that are
+        few stand in its first frame."""
+        self.read_listings()
         if self._colourless:
             self.theme = "ansi-dark"
         else:

@@ -75,20 +75,36 @@ class Listings(TypingOrder):
         self.stores = stores
         self.listings: tuple[Listing, ...] = tuple(Listing(store) for store in stores)
         self._watches: dict[int, Watch] = {}
+        self._come: dict[int, ThreadsRead] = {}
+        """What was read last of a store, until its message is taken."""
 
-    def read_listings(self) -> None:
-        """Read the threads of every store; screens are told by ``listings_changed``."""
+    def read_listings(self, *, again: bool = True) -> None:
+        """Read the threads of every store; screens are told by ``listings_changed``. Not ``again``: of those only that
+        nobody has asked yet."""
         for number, store in enumerate(self.stores):
+            if not again and (number in self._watches or self.listings[number].read):
+                continue
             if number in self._watches:
                 self._watches[number].stop()  # its answer would no longer be taken
             watch = self._watches[number] = Watch()
             part = partial(self._tell_part, number, watch)
             work = partial(read_listing, store.session, watch, part)
-            self.loader.call(self, f"{_LISTING}{number}", work, partial(ThreadsRead, number, watch))
+            self.loader.call(self, f"{_LISTING}{number}", work, partial(self._came, number, watch))
 
     def _tell_part(self, store: int, watch: Watch, threads: tuple[ThreadInfo, ...], read: int) -> None:
         """From the loader's thread."""
-        self.loader.post(self, ThreadsRead(store, watch, threads, read))
+        self.loader.post(self, self._came(store, watch, threads, read))
+
+    def _came(self, store: int, watch: Watch, threads: tuple[ThreadInfo, ...], read: int | None = None) -> ThreadsRead:
+        """From the loader's thread."""
+        message = self._come[store] = ThreadsRead(store, watch, threads, read)
+        return message
+
+    def take_what_came(self) -> None:
+        """Take the threads that have been read by now: at the start their message would be taken behind the first
+        frame, and another be drawn for them."""
+        for message in tuple(self._come.values()):
+            self.on_threads_read(message)
 
     def stop_reading(self) -> bool:
         """Stop reading the listings, and keep what there is; False where none is being read for long."""
@@ -104,6 +120,7 @@ class Listings(TypingOrder):
 
     def on_threads_read(self, event: ThreadsRead) -> None:
         """A listing has come, or a part of it: that is shown only where there is nothing better."""
+        self._come.pop(event.store, None)
         if event.store >= len(self.stores) or event.watch is not self._watches.get(event.store):
             return
         before, store = self.listings[event.store], self.stores[event.store]

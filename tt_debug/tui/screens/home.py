@@ -84,11 +84,12 @@ class HomeScreen(ImportingThreads, AskingFrom):
         for name, title in (("#messages", PREVIEW), ("#forks", "3 Forks"), ("#details", "4 Details")):
             self.query_one(name).border_title = title
         self.query_one(ThreadsView).focus()
+        self.tt.take_what_came()
         self._show()
 
     def on_screen_resume(self) -> None:
         """Other screens may have forked or run something."""
-        self.tt.read_listings()
+        self.tt.read_listings(again=self._shown_before)
 
     def act_refresh(self) -> None:
         """Read every listing again."""

@@ -132,6 +132,7 @@ class StoresScreen(BaseScreen):
 
         self.tt.stores = event.stores
         self.tt.listings = tuple(Listing(store) for store in event.stores)
+        self.tt.read_listings()
         self.tt.read_bookmarks()
         self.query_one("#choices").border_subtitle = ""
         if event.demo:
