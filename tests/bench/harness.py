@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 ROUNDS: Final = 5
+MILLION: Final = 1_000_000
 SECONDS: Final = "s"
 _MEBI: Final = 1 << 20
 _AT_LEAST: Final = "peer/ours"
@@ -70,6 +71,12 @@ class Figure:
     rounds: tuple[float, ...]
     peak: float
     unit: str = SECONDS
+
+
+def rounds_at(count: int, usual: int = ROUNDS) -> int:
+    """How often to measure what goes over ``count`` checkpoints: over a million a question takes minutes, and is asked
+    once after it has warmed up."""
+    return usual if count < MILLION else 1
 
 
 @dataclass(frozen=True, slots=True)

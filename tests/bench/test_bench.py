@@ -144,6 +144,8 @@ def test_every_case_names_works_that_are_there(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(data, "crowd", lambda threads, each: folder / "none")
     monkeypatch.setattr(native_data, "linear", lambda count: folder / "none")
     monkeypatch.setattr(postgres_data, "linear", lambda count: "postgresql:///none")
+    assert not any(case.peer for case in cases(1_000_000) if case.id in ("graph-1M", "graph-again-1M"))
+    assert {case.rounds for case in cases(1_000_000) if case.id.startswith("history-native-count-")} == {1, 3}
     found = list(cases(1_000))
     assert len({case.id for case in found}) == len(found) > 8
     for case in found:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tests.bench import data, native_data
-from tests.bench.harness import Case, Work
+from tests.bench.harness import Case, Work, rounds_at
 
 _WORKS: Final = "tests.bench.works.asking"
 _MOST: Final = 100_000
@@ -30,7 +30,7 @@ def _of_native(count: int, name: str) -> Iterator[Case]:
             Work(f"{_WORKS}:history_ours", {**where, "key": key}),
             None,
             floor,
-            rounds=3,
+            rounds=rounds_at(count, 3),
         )
     yield Case(
         f"find-native-{name}",
@@ -38,7 +38,7 @@ def _of_native(count: int, name: str) -> Iterator[Case]:
         Work(f"{_WORKS}:find_ours", {**where, "expression": "count == `777`"}),
         None,
         floor,
-        rounds=3,
+        rounds=rounds_at(count, 3),
     )
     yield Case(
         f"grep-native-{name}",
@@ -46,7 +46,7 @@ def _of_native(count: int, name: str) -> Iterator[Case]:
         Work(f"{_WORKS}:grep_ours", {**where, "text": "nowhere at all"}),
         None,
         floor,
-        rounds=3,
+        rounds=rounds_at(count, 3),
     )
 
 
