@@ -16,6 +16,7 @@ LEASE_SECONDS: Final = 30.0
 BEAT_SECONDS: Final = 5.0
 """How often an owner prolongs it."""
 
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -35,5 +36,4 @@ def boot_clock() -> int:
 
 def boot_nanos() -> int:
     """The same in nanoseconds."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)
+    return time.clock_gettime_ns(_CLOCK)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.effects import HOLDS, EffectCall
 from stores.model import NewCheckpoint, Ref, Status, Value
@@ -142,6 +142,15 @@ class Approval:
     on_timeout: str = "wait"
 
 
+class Decision(NamedTuple):
+    """What a run does after a step: see the fields of the same names in `StepCommit`."""
+
+    run_status: str
+    following: StepRecord | None = None
+    error: str | None = None
+    hit: BreakpointHit | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class StepCommit:
     """What one transaction of a run makes durable.
@@ -150,8 +159,7 @@ class StepCommit:
     afterwards; ``following`` is the step that is running from then on, when the run goes on. ``statements`` are
     business statements that are executed in the same transaction: SQL and parameters are each one's request. ``hit``
     is the breakpoint that the run stops at. ``decide`` is asked in the transaction, with what somebody has requested of
-    the run and the breakpoints of its thread, and gives the commit with another ``run_status``, ``following``, ``hit``
-    and ``error``: so nobody's wish falls between the looking and the doing.
+    the run and the breakpoints of its thread, for those four: so nobody's wish falls between the looking and the doing.
     """
 
     run_id: str
@@ -165,4 +173,4 @@ class StepCommit:
     commit_id: str = field(default="")
     statements: tuple[EffectCall, ...] = ()
     hit: BreakpointHit | None = None
-    decide: Callable[[str | None, tuple[Breakpoint, ...]], StepCommit] | None = field(default=None, compare=False)
+    decide: Callable[[str | None, tuple[Breakpoint, ...]], Decision] | None = field(default=None, compare=False)

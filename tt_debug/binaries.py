@@ -40,12 +40,13 @@ class Binaries:
     def taken(self, value: Value) -> Value:
         """A value with references for its binary values, whose bytes are kept."""
         plain, found = blobs.taken_out(value)
-        self.given = self.given | {digest: each for digest, each in found.items() if not isinstance(each, Blob)}
+        if found:
+            self.given = self.given | {digest: each for digest, each in found.items() if not isinstance(each, Blob)}
         return plain
 
     def handed(self, text: bytes) -> Any:
-        """The value of a JSON text for a node, with the bytes themselves. Raises StoreError for what is gone."""
-        value = codec.loads(text)
+        """The value of a state's text for a node, with the bytes themselves. Raises StoreError for what is gone."""
+        value = codec.loads_own(text)
         return self.bytes_in(value) if blobs.may_refer(text) else value
 
     def bytes_in(self, value: Value) -> Value:

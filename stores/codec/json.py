@@ -81,6 +81,11 @@ def loads(text: bytes | str) -> Value:
         raise Corrupt(f"not JSON: {error}") from error
 
 
+def loads_own(text: bytes) -> Value:
+    """The value of a text that `dumps` made: with no integer in it that the quick reader would change."""
+    return orjson.loads(text)
+
+
 def _no_constant(name: str) -> Value:
     raise ValueError(f"{name} is not JSON")
 

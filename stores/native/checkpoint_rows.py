@@ -37,6 +37,16 @@ class Row(NamedTuple):
     state: str
 
 
+class MadeBy(NamedTuple):
+    """Those columns that tell who made a checkpoint: a run in a commit of its own, or somebody else."""
+
+    run_id: str | None = None
+    workflow_hash: str | None = None
+    visit: int | None = None
+    token: int | None = None
+    commit_id: str | None = None
+
+
 INSERT: Final = f"INSERT INTO checkpoints ({', '.join(Row._fields)}) VALUES ({', '.join('?' for _ in Row._fields)})"
 
 

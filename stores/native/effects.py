@@ -12,7 +12,7 @@ from stores.model import Header, Ref, Value
 from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.business import execute_statements
-from stores.native.fencing import check_head, fenced, owned, with_run
+from stores.native.fencing import check_head, fenced, made_by, owned
 from stores.native.inbox import insert_approval
 from stores.native.rows import header_at, put_checkpoint
 from stores.native.run_rows import run_at
@@ -79,8 +79,8 @@ class NativeEffects(NativeRuns):
                 return done
             mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
             check_head(db, mine, commit.checkpoint)
-            new = with_run(mine, commit)
-            put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id)
+            new = commit.checkpoint
+            put_checkpoint(db, new, made_by(mine, commit))
             keep_binaries(db, commit.step.output, new.blobs)
             step_rows.end_substep(db, commit.step, new, commit.token)
             execute_statements(db, commit, mine.thread)

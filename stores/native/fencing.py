@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 from stores.errors import Conflict, LeaseLost, NotFound
 from stores.model import NewCheckpoint
 from stores.native.base import Fence
+from stores.native.checkpoint_rows import MadeBy
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
 from stores.native.run_rows import run_at
@@ -91,11 +91,8 @@ def _is_there(db: Database, thread: str, id: str) -> bool:
     return found.fetchone() is not None
 
 
-def with_run(mine: Owned, commit: StepCommit) -> NewCheckpoint:
-    """The checkpoint with the run's columns; a step that is asked, given up or a part was no visit of its node."""
+def made_by(mine: Owned, commit: StepCommit) -> MadeBy:
+    """The run's columns of a checkpoint; a step that is asked, given up or a part was no visit of its node."""
     ended = commit.step.status in ("completed", "skipped") and not commit.step.substep
     visit = commit.step.visit if ended else None
-    meta = {
-        **commit.checkpoint.meta, "run_id": commit.run_id, "workflow_hash": mine.workflow_hash, "visit": visit
-    }  # fmt: skip
-    return replace(commit.checkpoint, meta=meta)
+    return MadeBy(commit.run_id, mine.workflow_hash, visit, commit.token, commit.commit_id or None)

@@ -16,7 +16,7 @@ from stores.codec import json
 from stores.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
 from stores.ids import micros_of
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
-from stores.native.checkpoint_rows import INSERT, Row, checksum_of
+from stores.native.checkpoint_rows import INSERT, MadeBy, Row, checksum_of
 from stores.native.database import Database
 from stores.native.lease_clock import micros_now
 from stores.native.states import Stored, keep, keep_binaries
@@ -197,9 +197,7 @@ class _Parent:
     tree: str | None = None  # its state's row, where that is the root of a tree
 
 
-def insert_checkpoint(
-    db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None
-) -> Header:
+def insert_checkpoint(db: Database, new: NewCheckpoint, *, token: int | None = None) -> Header:
     """Insert a checkpoint and make it its thread's head; the thread is made when it is new. A ``business_id`` in the
     meta of a new fork is the thread's own, instead of the one it was forked from.
 
@@ -208,18 +206,18 @@ def insert_checkpoint(
     The same id with the same content gives the header that is there and changes nothing. Raises Conflict for
     other content, NotFound for a parent that is not in the store, Invalid for a value JSON would change.
     """
-    put_checkpoint(db, new, token=token, commit_id=commit_id)
+    put_checkpoint(db, new, MadeBy(token=token))
     return header_at(db, new.ref.thread, new.ref.id)
 
 
-def put_checkpoint(db: Database, new: NewCheckpoint, *, token: int | None = None, commit_id: str | None = None) -> Row:
-    """As `insert_checkpoint`; gives the row. What has a ``commit_id`` is known to be in the store or not."""
+def put_checkpoint(db: Database, new: NewCheckpoint, by: MadeBy) -> Row:
+    """As `insert_checkpoint`; gives the row. What has a commit's id is known to be in the store or not."""
     if new.ref.ns:
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = _parent_of(db, new)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
-    row = _row(new, parent, stored, micros_of(new.ref.id) or micros_now(db), token, commit_id)
-    if commit_id is None and _is_there(db, new.ref, row.checksum):
+    row = _row(new, parent, stored, micros_of(new.ref.id) or micros_now(db), by)
+    if by.commit_id is None and _is_there(db, new.ref, row.checksum):
         return row
     keep(db, stored)
     if new.parent is None or new.parent.thread != new.ref.thread:
@@ -238,7 +236,7 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         raise Unsupported("a native store has no namespaces", hint="Leave the namespace empty.")
     parent = replace(_parent_row(db, new.parent) or _NO_PARENT, workflow_hash=None)
     stored = db.states.cut(_as_dict(new.state), new.blobs, parent.tree)
-    row = _row(new, parent, stored, to_micros(created) or micros_of(new.ref.id) or micros_now(db))
+    row = _row(new, parent, stored, to_micros(created) or micros_of(new.ref.id) or micros_now(db), MadeBy())
     keep(db, stored, given_only=True)
     keep_binaries(db, list(new.blobs.values()))  # what effects and parts of the thread refer to came with it too
     db.execute(INSERT, row)
@@ -249,15 +247,13 @@ def restore_checkpoint(db: Database, new: NewCheckpoint, created: datetime | Non
         )
 
 
-def _row(
-    new: NewCheckpoint, parent: _Parent, state: Stored, created: int, token: int | None = None,
-    commit_id: str | None = None,
-) -> Row:  # fmt: skip
+def _row(new: NewCheckpoint, parent: _Parent, state: Stored, created: int, by: MadeBy) -> Row:
     """Raises Invalid for what JSON would change."""
     meta = dict(new.meta)
-    # Metadata from elsewhere may hold anything under these names.
-    fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, NoneType)]
-    named = {name: meta.pop(name, None) for name in fitting}
+    if by.run_id is None:
+        # Metadata from elsewhere may hold anything under these names.
+        fitting = [name for name, kind in _META_COLUMNS.items() if type(meta.get(name)) in (kind, NoneType)]
+        by = by._replace(**{name: meta.pop(name, None) for name in fitting})
     elsewhere = new.parent is not None and new.parent.thread != new.ref.thread
     covered = (
         new.ref.thread,
@@ -269,12 +265,12 @@ def _row(
         to_text(list(new.nodes), "nodes"),
         to_text(list(new.next), "next"),
         to_text(meta, "meta"),
-        named.get("run_id"),
-        named.get("workflow_hash") or parent.workflow_hash,
-        named.get("visit"),
+        by.run_id,
+        by.workflow_hash or parent.workflow_hash,
+        by.visit,
     )
     checksum = checksum_of(covered, state.text.encode(), parent.checksum)
-    return Row(*covered, new.status, state.size, checksum, created, token, commit_id, state.text)
+    return Row(*covered, new.status, state.size, checksum, created, by.token, by.commit_id, state.text)
 
 
 def _step_of(new: NewCheckpoint, parent: _Parent) -> int:

@@ -17,7 +17,7 @@ from stores.native.breakpoints import NativeBreakpoints, breakpoints_at, record_
 from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
-from stores.native.fencing import check_head, fenced, owned, with_run
+from stores.native.fencing import check_head, fenced, made_by, owned
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import keep_place
@@ -33,7 +33,7 @@ from stores.native.rows import (
 from stores.native.run_rows import RUN, run_at, run_of
 from stores.points import point
 from stores.rereading import rereading
-from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from stores.runs import Approval, Decision, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import BreakpointHit
 
 _ACTIVE: Final = "('pending', 'running', 'waiting_human', 'paused', 'crashed')"
@@ -75,24 +75,24 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
             if done is not None:
                 return done
             mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
+            then: Decision | StepCommit = commit
             if commit.decide is not None:
-                commit = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
-            check_head(db, mine, commit.checkpoint)
-            base = None if commit.checkpoint.parent is None else commit.checkpoint.parent.id
-            new = with_run(mine, commit)
-            row = put_checkpoint(db, new, token=commit.token, commit_id=commit.commit_id or None)
+                then = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
+            new = commit.checkpoint
+            check_head(db, mine, new)
+            row = put_checkpoint(db, new, made_by(mine, commit))
             point("native.checkpoint-inserted")
-            step_rows.end(db, commit.step, new.ref, base, commit.token)
+            step_rows.end(db, commit.step, new.ref, row.parent_id, commit.token)
             point("native.step-completed")
             execute_statements(db, commit, mine.thread)
             if commit.approval is not None:
                 insert_approval(db, commit.approval)
-            if commit.following is not None:
-                step_rows.start(db, commit.following, mine.thread, commit.token)
-            status = commit.run_status
+            if then.following is not None:
+                step_rows.start(db, then.following, mine.thread, commit.token)
+            status = then.run_status
             if status != RunStatus.RUNNING:  # it goes on as it stands: touching its status would write an index
-                status = move(db, commit.run_id, status, commit.error)
-            record_hit(db, commit.run_id, mine.thread, commit.hit)
+                status = move(db, commit.run_id, status, then.error)
+            record_hit(db, commit.run_id, mine.thread, then.hit)
             point("native.run-moved")
             return header_from(row, Standing(False, status, commit.approval is not None))
 

@@ -32,6 +32,7 @@ def same(left: object, right: object) -> bool:
 @given(VALUES)
 def test_a_json_value_survives_exactly(value: object) -> None:
     assert same(json.loads(json.dumps(value)), value)
+    assert same(json.loads_own(json.dumps(value)), value)
 
 
 @given(VALUES)

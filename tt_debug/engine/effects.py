@@ -7,7 +7,7 @@ Owns the order of those three and what each class does about a call whose outcom
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class Calls:
         self._run = run
         self._workflow_id = workflow_id
         self._record = record
-        self._counts: Counter[str] = Counter()
+        self._counts: defaultdict[str, int] = defaultdict(int)
         self._seq = -1
         self._parts: list[str] = []
         self._lock = threading.Lock()

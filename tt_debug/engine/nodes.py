@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -60,10 +60,10 @@ def call_node(
     Raises FatalError for a result that cannot be stored, and whatever the user's code raises.
     """
     binaries = binaries or Binaries()
-    before = codec.loads(state)
+    before = codec.loads_own(state)
     given = binaries.handed(state)
     try:
-        with _limit(node), _in_this_process():
+        with _limit(node.timeout_s, node.id), _in_this_process():
             result = binaries.taken(_result(node, given, before, ctx))
         merged = merge(before, result, DELETE)
         text = codec.dumps(merged)
@@ -158,18 +158,18 @@ def _refuse_namesake(top: str, folder: str) -> None:
         raise FatalError(f"{beside[0].name} beside the workflow is hidden by {origin or top}: rename it")
 
 
-@contextmanager
-def _limit(node: Node) -> Iterator[None]:
-    """Raise TimeoutError in the node when it runs longer than its ``timeout_s``."""
-    if node.timeout_s is None:
-        yield
-        return
+def _limit(seconds: float | None, name: str) -> AbstractContextManager[None]:
+    """Raise TimeoutError in a node when it runs longer than that."""
+    return nullcontext() if seconds is None else _limited(seconds, name)
 
+
+@contextmanager
+def _limited(seconds: float, name: str) -> Iterator[None]:
     def expired(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"{node.id} ran longer than {node.timeout_s:g} s")
+        raise TimeoutError(f"{name} ran longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, node.timeout_s)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ Owns how long. Nothing is lost either way: what was not written did not happen, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from stores.errors import Busy, NotWritten, Unclear
@@ -27,12 +27,13 @@ def patiently(clock: Clock, write: Callable[[], T], *, tells: bool = False) -> T
     whether it has, it is made again only if it ``tells`` by itself, by its commit id.
     """
     again = (Busy, NotWritten, Unclear) if tells else (Busy, NotWritten)
-    end = clock.now() + timedelta(seconds=PATIENCE)
+    end: datetime | None = None
     tries = 0
     while True:
         try:
             return write()
         except again as error:
+            end = end or clock.now() + timedelta(seconds=PATIENCE)
             pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
             if clock.now() + timedelta(seconds=pause) > end:
                 raise Busy(

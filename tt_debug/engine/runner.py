@@ -146,18 +146,20 @@ class Runner:
         lines: list[str] = []
         ledger = self._on.ledger(record)
         outcome = self._called(node, record, lines, ledger)
-        record = replace(record, ended=self._on.now(), log=tuple(lines))
+        ended, log = self._on.now(), tuple(lines)
+        if ledger.stopped is None and isinstance(outcome, NodeResult):
+            point("run.node-returned")
+            record = replace(record, status="completed", output=outcome.output, ended=ended, log=log)
+            return record, self._committed(record, outcome.state, ledger.statements())
+        record = replace(record, ended=ended, log=log)
         if isinstance(ledger.stopped, Hold):
             self._on.hold(record, ledger.stopped)
         if isinstance(ledger.stopped, BreakpointHit):
             self._on.pause(record, ledger.stopped)
         if ledger.stopped is not None:
             return record, self._lost(record, ledger.stopped)
-        if isinstance(outcome, Failure):
-            return record, outcome
-        point("run.node-returned")
-        record = replace(record, output=outcome.output, status="completed")
-        return record, self._committed(record, outcome.state, ledger.statements())
+        assert isinstance(outcome, Failure)
+        return record, outcome
 
     def _committed(
         self, record: StepRecord, state: bytes, statements: tuple[EffectCall, ...] = ()

@@ -19,7 +19,7 @@ from stores.errors import Busy, StoreError, Unreachable
 from stores.ids import new_id
 from stores.model import Header, NewCheckpoint, Ref, Status, Value
 from stores.points import point
-from stores.runs import Approval, Run, RunStatus, StepCommit, StepRecord
+from stores.runs import Approval, Decision, Run, RunStatus, StepCommit, StepRecord
 from stores.supervision import Breakpoint, BreakpointHit, Case
 from tt_debug.binaries import Binaries
 from tt_debug.definition.workflow import Workflow
@@ -108,7 +108,7 @@ class Transitions:
 
     def state(self) -> dict[str, Value]:
         """The values of the state here, a copy."""
-        values: dict[str, Value] = codec.loads(self.place.state)
+        values: dict[str, Value] = codec.loads_own(self.place.state)
         return values
 
     def record(self, node: str, ordinal: int, attempt: int = 1) -> StepRecord:
@@ -174,7 +174,7 @@ class Transitions:
 
     def _keep(self, record: StepRecord, name: str, output: Value, statements: tuple[EffectCall, ...]) -> None:
         """A part of the node is done: its output and a checkpoint, in one transaction."""
-        values, meta = codec.loads(self.place.state), {"inside": record.node, "substep": name}
+        values, meta = self.state(), {"inside": record.node, "substep": name}
         output = self.binaries.taken(output)  # before the checkpoint, which brings the bytes
         made = self._checkpoint(record.node, values, record.node, RunStatus.RUNNING)
         done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
@@ -208,22 +208,24 @@ class Transitions:
         Raises Ended when there is none. Nothing is written where it raises NoWayOn, because no edge matches, Invalid,
         because the store cannot hold the state, or Conflict, because somebody else made another head.
         """
-        values = codec.loads(state)
+        values = codec.loads_own(state)
         following = next_node(self._workflow, record.node, values)
-        ends = RunStatus.COMPLETED if following is None else RunStatus.RUNNING
+        then = Decision(RunStatus.COMPLETED if following is None else RunStatus.RUNNING)
         self._visits[record.node] = record.visit
-        checkpoint = self._checkpoint(record.node, values, following, ends)
-        commit = StepCommit(*self._owner, record, checkpoint, ends, commit_id=_commit_id(record), statements=statements)
+        checkpoint = self._checkpoint(record.node, values, following, then.run_status)
 
-        def decide(requested: str | None, known: tuple[Breakpoint, ...]) -> StepCommit:
-            nonlocal commit
-            commit = self._decided(commit, following or "", values, requested, known)
-            return commit
+        def decide(requested: str | None, known: tuple[Breakpoint, ...]) -> Decision:
+            nonlocal then
+            if following is not None:
+                then = self._decided(record, following, values, requested, known)
+            return then
 
+        commit = StepCommit(
+            *self._owner, record, checkpoint, commit_id=_commit_id(record), statements=statements, decide=decide
+        )
         point("run.step-before-commit")
         begun = time.monotonic()
-        asked = commit if following is None else replace(commit, decide=decide)
-        header = self._write(lambda: self._store.commit_step(asked), tells=True)
+        header = self._write(lambda: self._store.commit_step(commit), tells=True)
         self._writes.append(time.monotonic() - begun)
         point("run.step-committed")
         self.binaries.stored()
@@ -233,26 +235,25 @@ class Transitions:
             "step_finished", node=record.node, step=self.place.step, checkpoint=header.ref.id,
             duration_ms=round((record.duration or 0.0) * 1000, 3), next=list(header.next),
         )  # fmt: skip
-        if commit.following is None:
-            raise Ended(self._status_after(commit.run_status), commit.error)
-        return commit.following
+        if then.following is None:
+            raise Ended(self._status_after(then.run_status), then.error)
+        return then.following
 
     def _decided(
-        self, commit: StepCommit, following: str, values: Mapping[str, Value], requested: str | None,
+        self, record: StepRecord, following: str, values: Mapping[str, Value], requested: str | None,
         known: tuple[Breakpoint, ...],
-    ) -> StepCommit:  # fmt: skip
-        """The commit of a step that another follows, as it is to be made by what holds at this moment."""
-        record, done = commit.step, self._committed + 1
+    ) -> Decision:  # fmt: skip
+        """What becomes of the run after a step that another follows, by what holds at this moment."""
+        done = self._committed + 1
         hit = met(known, "after", record.node, values) or met(known, "before", following, values)
         stopped = self._wish(requested) or self._arrived(following, self.place.step + 1, values, done)
         status = stopped or (RunStatus.RUNNING if hit is None else RunStatus.PAUSED)
         upcoming = self.record(following, record.ordinal + 1) if status == RunStatus.RUNNING else None
-        return replace(commit, run_status=status, following=upcoming, hit=hit, error=None if hit is None else hit.said)
+        return Decision(status, upcoming, None if hit is None else hit.said, hit)
 
     def suspend(self, record: StepRecord, question: Question) -> NoReturn:
         """End the run durably until a human has answered; the answer's checkpoint is the next on this line."""
-        values = codec.loads(self.place.state)
-        checkpoint = self._checkpoint(record.node, values, record.node, RunStatus.WAITING)
+        checkpoint = self._checkpoint(record.node, self.state(), record.node, RunStatus.WAITING)
         approval = Approval(
             id=f"{self.run.run_id}-{record.ordinal}-{record.attempt}",
             thread=self.run.thread, ns="", checkpoint=checkpoint.ref.id, node=record.node,
