@@ -9,6 +9,7 @@ from rich.segment import Segment
 from textual import events
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
+from textual.screen import Screen
 from textual.selection import Selection
 
 from tests.tui.fakes import HOSTILE
@@ -110,6 +111,40 @@ async def test_only_visible_rows_are_built() -> None:
         await pilot.press("G")
         await pilot.pause()
         assert 0 < view.built < 500
+
+
+async def test_more_rows_lay_out_nothing_but_where_the_bar_comes_or_goes() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        laid_out: list[Screen[object]] = []
+        app.screen.screen_layout_refresh_signal.subscribe(app.screen, laid_out.append)
+        view = app.query_one(Numbers)
+        for count, changes in ((20, False), (100, True), (1_000, False), (90, False), (10, True), (20, False)):
+            laid_out.clear()
+            view.set_rows(count, cursor=count - 1)
+            await pilot.pause()
+            assert bool(laid_out) == changes, count
+            assert view.show_vertical_scrollbar == (count > 24)
+            assert view.max_scroll_y == view.scroll_y == max(0, count - 24)
+            assert not view.show_vertical_scrollbar or view.vertical_scrollbar.window_virtual_size == count
+
+
+async def test_a_list_that_was_hidden_when_it_grew_has_its_bar_when_it_is_shown() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view = app.query_one(Numbers)
+        view.set_rows(5)
+        await pilot.pause()
+        view.display = False
+        await pilot.pause()
+        view.set_rows(500, cursor=499)
+        await pilot.pause()
+        view.display = True
+        await pilot.pause()
+        assert view.show_vertical_scrollbar
+        assert view.vertical_scrollbar.window_virtual_size == 500
+        assert view.scroll_y == 500 - 24
 
 
 async def test_the_cursor_survives_fewer_rows_and_none() -> None:

@@ -79,10 +79,9 @@ async def test_many_keys_in_a_row_load_the_last_checkpoint_and_not_each_on_the_w
 async def test_the_old_state_stays_dimmed_while_another_is_read() -> None:
     async with thread_screen() as it:
         it.session.gate = threading.Event()
-        await it.pilot.press("comma")
-        await it.pilot.pause()
         diff = it.screen.query_one(DiffView)
-        assert diff.stale
+        await it.pilot.press("comma")
+        await it.until(lambda: diff.stale)
         assert diff.row_count > 0
         it.session.gate.set()
         it.session.gate = None

@@ -67,6 +67,7 @@ class ThreadBase(OneStore):
         self.remembered = Remembered()
         self.by_time = False
         self.details: Details | None = None
+        self.reading_details = False
         self.failures: dict[str, str] = {}
         """What could not be read, by the id of the panel it is said in."""
         self.facts = RowFacts({}, {})
@@ -226,8 +227,10 @@ class ThreadBase(OneStore):
 
     def show_failure(self, event: Failed) -> None:
         """What failed is said in the panel it was for."""
-        if event.kind == "details" and self._slow is not None:
-            self._slow.stop()  # it is not on its way any more
+        if event.kind == "details":
+            self.reading_details = False
+            if self._slow is not None:
+                self._slow.stop()
         if event.kind in ("details", "thread", "layout"):
             if isinstance(event.error, Unreachable) and self.details is not None:
                 # What was read before stays, dimmed.
@@ -250,7 +253,7 @@ class ThreadBase(OneStore):
         raise NotImplementedError
 
     def follow_later(self) -> None:
-        """Read what the panels show when the cursor has rested."""
+        """Read what the panels show, once the cursor rests."""
         raise NotImplementedError
 
     def show_counts(self) -> None:

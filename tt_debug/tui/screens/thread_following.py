@@ -18,7 +18,6 @@ from tt_debug.tui.screens.thread_base import ThreadBase
 from tt_debug.tui.screens.thread_details import RowFacts, Wanted, read_details, read_row_facts
 from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead, HeadersRead
 from tt_debug.tui.widgets.messages_view import MessagesView
-from tt_debug.tui.widgets.row_view import RowView
 
 REST: Final = 0.05
 """Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
@@ -29,13 +28,15 @@ SLOW: Final = 0.2
 class ThreadFollowing(ThreadBase):
     """What is read of the checkpoint under the cursor, and of the rows in view."""
 
-    @on(RowView.Highlighted, "#graph")
-    def _moved(self, event: RowView.Highlighted) -> None:
-        event.stop()
+    def on_mount(self) -> None:
+        """The line and title are drawn in one frame with the cursor; by a message they would be a frame late."""
+        self.watch(self.graph, "cursor", self._moved, init=False)
+
+    def _moved(self) -> None:
         self.follow()
 
     def follow(self, *, force: bool = False) -> None:
-        """The line and title at once; the panels when the cursor has rested."""
+        """The line and title at once; the panels as soon as may be."""
         item = self.graph.item()
         if item is None or self.view is None:
             return
@@ -44,20 +45,38 @@ class ThreadFollowing(ThreadBase):
         if changed and not force:
             self.cursor_moved()
         self.show_line(force=force)
-        shown = self.details.ref if self.details is not None else None
-        if changed or force or shown != item.ref:
-            self.mark_stale(shown != item.ref)
+        if changed or force or self.behind:
             self.follow_later()
+
+    @property
+    def behind(self) -> bool:
+        """Whether the panels show another checkpoint than the cursor's, or none."""
+        return self.details is None or self.details.ref != self.selected
 
     @on(MessagesView.Unwrapped)
     def _unwrapped(self) -> None:
         self.follow_later()
 
     def follow_later(self) -> None:
-        """Start the rest anew."""
+        """Have the panels follow: at once where the cursor stood still, else, dim, when it has rested again."""
+        moving = self._rest is not None
         if self._rest is not None:
             self._rest.stop()
-        self._rest = self.set_timer(REST, self.read_details)
+        self._rest = self.set_timer(REST, partial(self._rested, read=moving))
+        if moving:
+            self.mark_stale(self.behind)
+        else:
+            # The cursor is drawn before, and is not to wait for a thread that computes.
+            self.call_after_refresh(self.read_details)
+
+    def _rested(self, *, read: bool) -> None:
+        self._rest = None
+        if read:
+            self.read_details()
+        if self.reading_details:
+            self.mark_stale(self.behind)
+            self.show_pending()
+            self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
 
     def show_line(self, *, force: bool = False) -> None:
         """The timeline and title for the line through the cursor."""
@@ -95,10 +114,9 @@ class ThreadFollowing(ThreadBase):
             self.remembered,
         )
         self.tt.loader.call(self, "details", partial(read_details, self.session, wanted), DetailsRead)
-        self.show_pending()
+        self.reading_details = True
         if self._slow is not None:
             self._slow.stop()
-        self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
         self._read_headers()
         self._read_facts()
 
@@ -107,7 +125,7 @@ class ThreadFollowing(ThreadBase):
         details = event.details
         if details.ref != self.selected:
             return
-        self.details = details
+        self.details, self.reading_details = details, False
         self._learn(RowFacts({details.ref: details.changed}, {}))
         self.show_details(details)
         self._say_news()
@@ -149,5 +167,14 @@ class ThreadFollowing(ThreadBase):
         self._learn(event.facts)
 
     def _learn(self, facts: RowFacts) -> None:
-        self.facts = RowFacts({**self.facts.changed, **facts.changed}, {**self.facts.notes, **facts.notes})
-        self.graph.show_facts(replace(self.graph.facts, changed=self.facts.changed, notes=self.facts.notes))
+        known = self.facts
+        fresh = {
+            ref
+            for before, now in ((known.changed, facts.changed), (known.notes, facts.notes))
+            for ref, text in now.items()
+            if before.get(ref) != text
+        }
+        if fresh:
+            self.facts = RowFacts({**known.changed, **facts.changed}, {**known.notes, **facts.notes})
+            shown = replace(self.graph.facts, changed=self.facts.changed, notes=self.facts.notes)
+            self.graph.show_facts(shown, fresh)

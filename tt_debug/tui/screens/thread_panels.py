@@ -300,7 +300,7 @@ class ThreadPanels(ThreadFollowing):
     def outages_changed(self) -> None:
         """The panels are drawn dim while the store is out of reach."""
         super().outages_changed()
-        self.mark_stale(self.details is None or self.details.ref != self.selected)
+        self.mark_stale(self.behind)
 
     def show_details(self, details: Details) -> None:
         """Fill every panel."""

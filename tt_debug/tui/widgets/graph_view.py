@@ -5,7 +5,7 @@ Owns drawing, the gutter and searching its rows; which rows there are is told by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.segment import Segment
 
@@ -61,12 +61,18 @@ class GraphView(PieceView):
                 return row
         return at
 
-    def show_facts(self, facts: GraphFacts) -> None:
-        """More is known about the same rows."""
+    def show_facts(self, facts: GraphFacts, about: Collection[Ref] | None = None) -> None:
+        """More is known about the same rows, or only about those of some checkpoints."""
         if bool(facts.watched) != bool(self.facts.watched):
             self._columns = None
         self.facts = facts
-        self.refresh()
+        if about is None:
+            self.refresh()
+            return
+        top = self.scroll_offset.y
+        for row, item in enumerate(self.items[top : top + self.size.height], top):
+            if item.ref in about:
+                self.refresh_row(row)
 
     def pin_at(self, ref: Ref | None) -> None:
         """Mark this checkpoint with A."""

@@ -100,9 +100,7 @@ class RowView(Inked, can_focus=True):
     def set_rows(self, count: int, *, cursor: int | None = None) -> None:
         """There are ``count`` rows now, and their content may have changed. Keeps the cursor's row unless given one."""
         self.row_count = count
-        # virtual_size lays out the whole screen again when set: only when the number changed.
-        if self.virtual_size.height != count + self.HEADER:
-            self.virtual_size = Size(0, count + self.HEADER)
+        self._take_height(count + self.HEADER)
         wanted = self.cursor if cursor is None else cursor
         before = self.cursor
         self.cursor = self._nearest(wanted, 1)
@@ -110,6 +108,20 @@ class RowView(Inked, can_focus=True):
             self.post_message(self.Highlighted(self, self.cursor))
         self.call_after_refresh(self._show_cursor)
         self.refresh()
+
+    def _take_height(self, height: int) -> None:
+        """All rows are so high. The screen is laid out again only where more changes by that than a bar's length."""
+        size = Size(0, height)
+        if self.virtual_size == size:
+            return
+        has_bar = height > self.container_size.height
+        if self.display and (self.styles.auto_dimensions or has_bar != self.show_vertical_scrollbar):
+            self.virtual_size = size
+            return
+        self.set_reactive(RowView.virtual_size, size)
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = height
+        self.scroll_y = self.validate_scroll_y(self.scroll_y)
 
     @on(events.Resize)
     def _keep_cursor_in_view(self) -> None:

@@ -50,9 +50,11 @@ class Timeline(Widget):
         self._inks: dict[str, Style] = {}
 
     def show(self, moments: Moments, position: int, label: str) -> None:
-        """Show these moments; ``label`` stands at the right, as "12/14 +4.8s"."""
+        """Show these moments; ``label`` stands at the right, as "12/14 +4.8s". Drawn again only when they differ."""
         if moments is not self._moments:
             self._chart = None
+        elif (position, label) == (self._position, self._label):
+            return
         self._moments, self._position, self._label = moments, position, label
         self.refresh()
 
