@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.model import Tagged, Value
 from tt_debug.errors import UsageError
@@ -20,8 +20,7 @@ _OUTPUT: Final = ("output_tokens", "completion_tokens", "completionTokens")
 _FIELDS: Final = frozenset({"input", "output", "cached"})
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What one message says a model call used. ``cached`` tokens are part of ``input``; ``id`` is the message's."""
 
     input: int
@@ -31,8 +30,7 @@ class Usage:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """Of a million tokens. ``cached`` None: as ``input``."""
 
     input: float

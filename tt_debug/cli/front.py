@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from stores.errors import ReadOnly
@@ -69,8 +68,7 @@ def pick_nothing(screen: Screen, thread: str | None) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+class Front(NamedTuple):
     """The surroundings of one invocation."""
 
     open_screen: Callable[[Screen], int]

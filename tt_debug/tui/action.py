@@ -5,9 +5,8 @@ Owns the shape; the actions there are stand in `action_table`, what is made of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 EVERYWHERE: Final = "everywhere"
 ROWS: Final = "rows"
@@ -22,8 +21,7 @@ class Safety(StrEnum):
     EXECUTE = "execute"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One thing a user can do. ``keys`` are Textual's names, the first one is shown.
 
     ``where`` are screens ("home", "thread", "pager", "approvals", "recovery", "answers", "marks", "log", "stores",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.binding import Binding, BindingType
 
@@ -66,8 +65,7 @@ def _verbs(action: Action) -> Iterable[tuple[tuple[str, ...], str, str]]:
     return ((action.keys, f"act('{action.id}')", action.id),)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHint:
+class KeyHint(NamedTuple):
     """One entry of the key bar. ``action`` is what a click does; a disabled one is shown dimmed and answers why."""
 
     keys: str

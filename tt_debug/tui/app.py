@@ -8,10 +8,9 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events
 from textual.command import CommandPalette
@@ -52,8 +51,7 @@ CLOSING: Final = 0.3
 """Seconds that stores have to be closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """One line of the list of what was done: in words, and as the command that does the same. ``made`` is a checkpoint
     that was appended by it, which may be taken back."""
 

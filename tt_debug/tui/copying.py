@@ -9,8 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.blobs import Blob
 from stores.model import Opaque, Path, Value
@@ -26,8 +25,7 @@ CLIPBOARD: Final = 65_536
 _COLUMNS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Copyable:
+class Copyable(NamedTuple):
     """One thing that can be copied. ``key`` picks it from the menu; ``text`` makes it, and may raise UsageError."""
 
     key: str

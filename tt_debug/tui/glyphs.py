@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import locale
 import os
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from stores.model import Status
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """One table. ``bars`` are eight heights from low to high; ``lane`` parts join into branches."""
 
     ascii: bool

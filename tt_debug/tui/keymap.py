@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +56,7 @@ def read_actions(file: Path | None = None) -> tuple[Action, ...]:
 def with_keys(wanted: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
     """The action table with other keys for some actions."""
     return tuple(
-        replace(action, keys=tuple(map(spelled, wanted[action.id]))) if action.id in wanted else action
+        action._replace(keys=tuple(map(spelled, wanted[action.id]))) if action.id in wanted else action
         for action in ACTIONS
     )
 

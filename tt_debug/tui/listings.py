@@ -6,9 +6,8 @@ Owns reading the listings; screens are told by ``listings_changed``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stores.model import ThreadInfo
 from tt_debug.tui.loader import Loader
@@ -27,8 +26,7 @@ FIRST: Final = 500
 """Threads that are shown before the rest has been read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """The threads of one store as Home has read them; ``problem`` when that failed, ``read`` False before.
 
     ``reading`` is how many have been read of a listing that is not complete, ``stopped`` that the rest was not wanted.
@@ -131,7 +129,7 @@ class Listings(TypingOrder):
         elif not before.read or before.stopped:
             self._set_listing(event.store, Listing(store, event.threads, reading=event.read))
         else:
-            self._set_listing(event.store, replace(before, reading=event.read))
+            self._set_listing(event.store, before._replace(reading=event.read))
 
     def listing_of(self, kind: str) -> int:
         """Which store's threads a call of this kind asks for, as its number; -1 where it asks for something else."""
@@ -142,7 +140,7 @@ class Listings(TypingOrder):
         number = self.listing_of(event.kind)
         if number < 0:
             return
-        self._set_listing(number, replace(self.listings[number], problem="" if event.over else LOCKED))
+        self._set_listing(number, self.listings[number]._replace(problem="" if event.over else LOCKED))
 
     def on_failed(self, event: Failed) -> None:
         """A listing that cannot be read keeps what was read before, and says so."""
@@ -150,7 +148,7 @@ class Listings(TypingOrder):
         if number < 0:
             return
         problem = event.told
-        self._set_listing(number, replace(self.listings[number], problem=problem, read=True))
+        self._set_listing(number, self.listings[number]._replace(problem=problem, read=True))
 
     def _set_listing(self, number: int, listing: Listing) -> None:
         self.listings = (*self.listings[:number], listing, *self.listings[number + 1 :])

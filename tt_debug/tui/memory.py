@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from stores.places import state_folder
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """``theme`` is Textual's name of one, None for the usual; ``toured``: the tour was taken or ended."""
 
     theme: str | None = None
@@ -38,15 +37,15 @@ class Memory:
 
     def theme(self, name: str) -> None:
         """Remember a theme."""
-        self._put(replace(self.now, theme=name))
+        self._put(self.now._replace(theme=name))
 
     def toured(self) -> None:
         """Remember that the tour is not to be taken again unasked."""
-        self._put(replace(self.now, toured=True))
+        self._put(self.now._replace(toured=True))
 
     def tips(self, shown: bool) -> None:
         """Remember whether tips are shown."""
-        self._put(replace(self.now, tips=shown))
+        self._put(self.now._replace(tips=shown))
 
     def _put(self, now: Remembered) -> None:
         if now == self.now:
@@ -57,7 +56,7 @@ class Memory:
         unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(json.dumps(asdict(now)), encoding="utf-8")
+            unfinished.write_text(json.dumps(now._asdict()), encoding="utf-8")
             unfinished.replace(self._path)
         except OSError:
             return  # a full or read-only disk: it counts for this time

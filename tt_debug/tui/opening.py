@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from stores.errors import Unreachable
@@ -50,8 +50,7 @@ def label_of(session: Session) -> str:
     return "@".join(filter(None, (name, host))) or info.url
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(NamedTuple):
     """What every store of this app is opened with."""
 
     read_only: bool = False

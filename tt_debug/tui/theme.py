@@ -6,15 +6,13 @@ Owns which token each ink stands for, only ``$text-*`` ones, and that these can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.style import Style
 from textual.color import Color
 
 
-@dataclass(frozen=True, slots=True)
-class Ink:
+class Ink(NamedTuple):
     """A theme's variable for the colour of a text, a weight, and a variable for what it is marked with, if it is."""
 
     color: str

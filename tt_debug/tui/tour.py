@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class TourStep:
+class TourStep(NamedTuple):
     """One line of advice, in which ``{id}`` stands for an action's key, and the events that end it."""
 
     text: str
@@ -43,8 +41,7 @@ def with_keys(text: str, key_of: Callable[[str], str]) -> str:
     return re.sub(r"\{([a-z_.]+)\}", lambda found: key_of(found[1]), text)
 
 
-@dataclass(frozen=True, slots=True)
-class Tour:
+class Tour(NamedTuple):
     """``at`` counts from 0; -1 before a thread is open."""
 
     at: int = -1
@@ -59,9 +56,9 @@ class Tour:
     def after(self, event: str) -> Tour | None:
         """The tour after ``event``; None when that ended its last step."""
         if self.at < 0:
-            return replace(self, at=0) if event == "thread" else self
+            return self._replace(at=0) if event == "thread" else self
         # Somebody who is ahead of the advice is not sent back.
         done = next((at for at in range(self.at, len(STEPS)) if event in STEPS[at].ends), None)
         if done is None:
             return self
-        return replace(self, at=done + 1) if done + 1 < len(STEPS) else None
+        return self._replace(at=done + 1) if done + 1 < len(STEPS) else None

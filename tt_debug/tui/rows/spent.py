@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stores.model import Value
 from tt_debug.cells import human_size
@@ -10,8 +10,7 @@ from tt_debug.text import counted
 from tt_debug.usage import Prices, usages
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """What the messages of one state tell of the calls that they came from. ``cost`` is None where no price is known
     for any, ``unpriced`` the tokens that none is known for."""
 

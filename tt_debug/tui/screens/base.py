@@ -6,7 +6,6 @@ Owns dispatch: a key, a click in the key bar, the palette and the help all come 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on
@@ -152,7 +151,7 @@ class BaseScreen(StoreTrouble):
         disabled = [action.id for action in for_screen(self.WHERE, actions) if self.refusal(action) is not None]
         hints = key_hints(self.WHERE, disabled, self.raised, actions=actions, ascii_only=plain)
         own = {"row.open": self.ENTER, **({"back": "quit"} if self in self.app.screen_stack[:2] else {})}
-        hints = tuple(replace(hint, label=own.get(hint.action, hint.label)) for hint in hints)
+        hints = tuple(hint._replace(label=own.get(hint.action, hint.label)) for hint in hints)
         self.query_one("#keys", KeyBar).show(hints, self._last_hint())
 
     def _last_hint(self) -> KeyHint:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.screen import Screen
@@ -50,7 +49,7 @@ class EverywhereActions(Screen[None]):
         now = time.monotonic()
         alert = next((gone.words(now) for _, gone in self.tt.outages_of(self.stores_shown())), "")
         alert = alert or (REPLACED if self.tt.replaced_of(self.stores_shown()) else "")
-        self.query_one(TitleBar).show(replace(title, revealed=self.tt.revealed, busy=bool(self.waits), alert=alert))
+        self.query_one(TitleBar).show(title._replace(revealed=self.tt.revealed, busy=bool(self.waits), alert=alert))
 
     def stores_shown(self) -> Sequence[OpenStore]:
         """The stores that this screen shows something of."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 from textual.message import Message
 
@@ -17,8 +17,7 @@ from tt_debug.tui.rows.spent import Used, used_by
 from tt_debug.usage import Prices
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Whose preview, ``width`` cells wide, with what hidden, and what tokens cost."""
 
     ref: Ref

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -28,8 +27,7 @@ ROOMY: Final = 66
 """Cells of a row from which on what was used is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRow:
+class ThreadRow(NamedTuple):
     """A thread of the store number ``store``, or with ``info`` None that store's heading (``text``, ``problem``)."""
 
     store: int
@@ -39,8 +37,7 @@ class ThreadRow:
     problem: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     name: int
     node: int
     forks: bool

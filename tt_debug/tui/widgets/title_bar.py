@@ -6,7 +6,7 @@ Owns the order in which its parts give way when the line is narrow: the crumbs a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -19,8 +19,7 @@ from tt_debug.tui.glyphs import UNICODE, Glyphs
 from tt_debug.tui.widgets.line import cut
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(NamedTuple):
     """What the line says. ``crumbs`` from the file to the line of history; ``note`` is muted text beside them.
 
     ``step`` is "step 12/14"; ``running`` what an own run is at, as "00:42"; ``alert`` a word such as "OFFLINE 12s";
