@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import ne
@@ -34,6 +34,11 @@ class Descent:
             if self.parents[node] >= 0:
                 found.setdefault(self.parents[node], []).append(node)
         return found
+
+    @property
+    def parted(self) -> Collection[int]:
+        """Those that others go on from than the one after them: no other node has more than one child."""
+        return self._aside.keys()
 
     def children(self, node: int) -> Sequence[int]:
         """Those that go on from a node, ascending."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from tt_debug.descent import Descent
 from tt_debug.session.headers import Strand
 from tt_debug.session.session import Session
 from tt_debug.session.thread_view import ThreadView
+from tt_debug.tui.rows.line import line_of
 from tt_debug.tui.screens.thread_reading import FIRST, MOST, Asked, Reading, Shape, read_thread, shaped
 from tt_debug.tui.watch import Watch
 
@@ -132,6 +134,19 @@ def test_of_a_long_thread_no_more_is_read_than_is_looked_at_and_the_rest_when_it
     more = read(store, grown, most=5 * FIRST)
     assert more.whole
     assert more.line.unread == ()
+
+
+def test_who_went_on_is_looked_for_where_more_than_one_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(50)
+    store.change("fork", 7)
+    store.change("append", 0)
+    looked: list[Ref] = []
+    goes_on = ThreadView.goes_on
+    monkeypatch.setattr(ThreadView, "goes_on", lambda view, ref: looked.append(ref) or goes_on(view, ref))
+    view = store.open_thread("t", None)
+    line = line_of(view, view.refs[49])
+    assert looked == [view.refs[7], view.refs[49]]
+    assert line.moments.marks == {7: {"fork"}}
 
 
 @given(st.lists(st.integers(-1, 20), max_size=20), st.integers(0, 20))

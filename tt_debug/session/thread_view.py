@@ -6,7 +6,7 @@ Owns the mapping between addresses and the layout's indices; refuses to load sta
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
@@ -164,6 +164,11 @@ class ThreadView:
         if at is None:
             raise KeyError(ref)
         return at
+
+    @cached_property
+    def parted(self) -> Set[Ref]:
+        """All of which more than one may go on are among these."""
+        return frozenset(at_places(self.refs, self._below.parted))
 
     def goes_on(self, ref: Ref) -> int:
         """How many of its own namespace have it as their parent."""

@@ -92,8 +92,9 @@ def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, chang
 def moments(view: ThreadView, line: Sequence[Ref]) -> list[Moment]:
     """One for each checkpoint of ``line``, which follows nothing or what was gone on from."""
     found: list[Moment] = []
-    for at, ref in enumerate(line):
-        is_left = view.goes_on(ref) > (1 if at + 1 < len(line) else 0)
+    parted, end = view.parted, line[-1] if line else None
+    for ref in line:
+        is_left = view.goes_on(ref) > 0 if ref is end else ref in parted and view.goes_on(ref) > 1
         if not view.headers.knows(ref):
             found.append(LEFT if is_left else UNREAD)
             continue
