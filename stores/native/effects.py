@@ -12,11 +12,12 @@ from stores.model import Header, Ref, Value
 from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.business import execute_statements
-from stores.native.fencing import check_head, fenced, made_by, owned
+from stores.native.database import Database
+from stores.native.fencing import Owned, fenced, made_by
 from stores.native.inbox import insert_approval
 from stores.native.rows import header_at, put_checkpoint
 from stores.native.run_rows import run_at
-from stores.native.runs import NativeRuns, committed, let_go
+from stores.native.runs import NativeRuns, let_go
 from stores.native.schema import version_of
 from stores.native.states import keep_binaries
 from stores.points import point
@@ -73,19 +74,7 @@ class NativeEffects(NativeRuns):
 
     def commit_substep(self, commit: StepCommit) -> Header:
         """The part's output and a checkpoint that is the head from now on; the node goes on running."""
-        with self._writing() as db:
-            done = committed(db, commit)
-            if done is not None:
-                return done
-            mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
-            check_head(db, mine, commit.checkpoint)
-            new = commit.checkpoint
-            put_checkpoint(db, new, made_by(mine, commit))
-            keep_binaries(db, commit.step.output, new.blobs)
-            step_rows.end_substep(db, commit.step, new, commit.token)
-            execute_statements(db, commit, mine.thread)
-            point("native.substep-committed")
-            return header_at(db, new.ref.thread, new.ref.id)
+        return self._once(commit, _commit_substep)
 
     @rereading
     def effects_at(self, slot: str) -> Sequence[Effect]:
@@ -98,3 +87,13 @@ class NativeEffects(NativeRuns):
         """Every use of an effect by the runs of a thread, or by one run, in the order of the steps."""
         with self._reading() as db:
             return effect_rows.uses(db, thread, run_id) if version_of(db) >= _EFFECTS_SINCE else ()
+
+
+def _commit_substep(db: Database, mine: Owned, commit: StepCommit) -> Header:
+    new = commit.checkpoint
+    put_checkpoint(db, new, made_by(mine, commit))
+    keep_binaries(db, commit.step.output, new.blobs)
+    step_rows.end_substep(db, commit.step, new, commit.token)
+    execute_statements(db, commit, mine.thread)
+    point("native.substep-committed")
+    return header_at(db, new.ref.thread, new.ref.id)

@@ -6,7 +6,7 @@ owner, and what is held, is `supervision`; approvals are in `inbox`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from stores.native.breakpoints import NativeBreakpoints, breakpoints_at, record_
 from stores.native.business import execute_statements
 from stores.native.database import Database
 from stores.native.definitions import NativeDefinitions
-from stores.native.fencing import check_head, fenced, made_by, owned
+from stores.native.fencing import Owned, check_head, fenced, made_by, owned
 from stores.native.inbox import NativeInbox, insert_approval, withdraw
 from stores.native.lease_clock import lease_clock, micros_now
 from stores.native.place import keep_place
@@ -70,31 +70,24 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
 
     def commit_step(self, commit: StepCommit) -> Header:
         """One transaction, and one only: the same ``commit_id`` again gives the checkpoint that is there."""
-        with self._writing() as db:
-            done = committed(db, commit)
-            if done is not None:
-                return done
-            mine = owned(db, self._fence(commit.run_id, commit.token), commit.checkpoint.ref.id)
-            then: Decision | StepCommit = commit
-            if commit.decide is not None:
-                then = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
-            new = commit.checkpoint
-            check_head(db, mine, new)
-            row = put_checkpoint(db, new, made_by(mine, commit))
-            point("native.checkpoint-inserted")
-            step_rows.end(db, commit.step, new.ref, row.parent_id, commit.token)
-            point("native.step-completed")
-            execute_statements(db, commit, mine.thread)
-            if commit.approval is not None:
-                insert_approval(db, commit.approval)
-            if then.following is not None:
-                step_rows.start(db, then.following, mine.thread, commit.token)
-            status = then.run_status
-            if status != RunStatus.RUNNING:  # it goes on as it stands: touching its status would write an index
-                status = move(db, commit.run_id, status, then.error)
-            record_hit(db, commit.run_id, mine.thread, then.hit)
-            point("native.run-moved")
-            return header_from(row, Standing(False, status, commit.approval is not None))
+        return self._once(commit, _commit_step)
+
+    def _once(self, commit: StepCommit, make: Callable[[Database, Owned, StepCommit], Header]) -> Header:
+        """What ``make`` makes for the run's owner; where the commit was made before, what it made then."""
+        new = commit.checkpoint
+        try:
+            with self._writing() as db:
+                mine = owned(db, self._fence(commit.run_id, commit.token), new.ref.id)
+                check_head(db, mine, new)
+                done = _committed(db, commit) if mine.head == new.ref.id else None
+                return done or make(db, mine, commit)
+        except Conflict:
+            # Made, and its answer lost: the run may have ended since, or the thread have gone on.
+            with self._reading() as db:
+                done = _committed(db, commit)
+            if done is None:
+                raise
+            return done
 
     def fail_step(
         self,
@@ -293,7 +286,28 @@ def refused(db: Database, run_id: str, what: str) -> StoreError:
     return Conflict(f"run {run_id} of thread {found.thread!r} is {found.status} and cannot {what}", hint=hint)
 
 
-def committed(db: Database, commit: StepCommit) -> Header | None:
+def _commit_step(db: Database, mine: Owned, commit: StepCommit) -> Header:
+    then: Decision | StepCommit = commit
+    if commit.decide is not None:
+        then = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
+    row = put_checkpoint(db, commit.checkpoint, made_by(mine, commit))
+    point("native.checkpoint-inserted")
+    step_rows.end(db, commit.step, commit.checkpoint.ref, row.parent_id, commit.token)
+    point("native.step-completed")
+    execute_statements(db, commit, mine.thread)
+    if commit.approval is not None:
+        insert_approval(db, commit.approval)
+    if then.following is not None:
+        step_rows.start(db, then.following, mine.thread, commit.token)
+    status = then.run_status
+    if status != RunStatus.RUNNING:  # it goes on as it stands: touching its status would write an index
+        status = move(db, commit.run_id, status, then.error)
+    record_hit(db, commit.run_id, mine.thread, then.hit)
+    point("native.run-moved")
+    return header_from(row, Standing(False, status, commit.approval is not None))
+
+
+def _committed(db: Database, commit: StepCommit) -> Header | None:
     """What that commit has made, None when it has not been done. Another owner's of that attempt is another."""
     if not commit.commit_id:
         return None

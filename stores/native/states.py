@@ -87,6 +87,8 @@ class States:
     def cut(self, state: Mapping[str, Value], given: Mapping[str, Opaque], before: str | None) -> Stored:
         """A state to be stored, whose parent's row holds ``before``. Raises Invalid for what JSON would change."""
         plain, found = dict(state), dict(given)
+        if before is None and (text := _short(plain)) is not None:
+            return Stored(text.decode(), len(text), {}, found)
         try:
             sizes = _sizes(plain)
         except TypeError:
@@ -141,6 +143,18 @@ class States:
                 self._bytes += held.cost - (before.cost if before is not None else 0)
             while self._bytes > self._most and len(self._held) > 1:
                 self._bytes -= self._held.popitem(last=False)[1].cost
+
+
+def _short(state: Mapping[str, Value]) -> bytes | None:
+    """The text of a state that stands in its row as it is; None for a longer one, or one that is not all JSON."""
+    try:
+        text = json.quick(state)
+    except TypeError:
+        return None
+    if len(text) > INLINE:
+        return None
+    json.checked(text, state)
+    return text
 
 
 def _sizes(state: Mapping[str, Value]) -> dict[str, int]:

@@ -21,11 +21,13 @@ _COLUMNS: Final = (
     " s.error_class, s.retryable, s.next_attempt_at, s.log, s.base, s.checkpoint_id, s.substep"
 )
 
+_ENDING: Final = (
+    "status", "ended_at", "checkpoint_id", "output", "error", "error_class", "retryable", "next_attempt_at", "log",
+    "token",
+)  # fmt: skip
 _END: Final = (
-    "UPDATE steps SET status = :status, ended_at = :ended_at, checkpoint_id = :checkpoint_id, output = :output,"
-    " error = :error, error_class = :error_class, retryable = :retryable, next_attempt_at = :next_attempt_at,"
-    " log = :log, token = :token"
-    " WHERE run_id = :run_id AND ordinal = :ordinal AND attempt = :attempt AND substep = '' AND status = 'running'"
+    f"UPDATE steps SET {', '.join(f'{name} = ?' for name in _ENDING)}"
+    " WHERE run_id = ? AND ordinal = ? AND attempt = ? AND substep = '' AND status = 'running'"
 )
 
 # The line from a checkpoint up, across the threads it was forked from.
@@ -64,25 +66,25 @@ def end(db: Database, step: StepRecord, at: Ref, base: str | None, token: int) -
 
     A try that was never logged as running is inserted, as one from ``base``; others still running are abandoned.
     """
-    ended = {
-        "status": step.status,
-        "ended_at": None if step.status == "waiting" else to_micros(step.ended) or micros_now(db),
-        "checkpoint_id": at.id or None,
-        "output": None if step.output is None else to_text(step.output, step.node),
-        "error": step.error,
-        "error_class": step.error_class,
-        "retryable": step.retryable,
-        "next_attempt_at": to_micros(step.next_attempt_at),
-        "log": to_text(list(step.log), "log") if step.log else None,
-        "token": token,
-    }
-    key = {"run_id": step.run_id, "ordinal": step.ordinal, "attempt": step.attempt}
-    if db.execute(_END, {**ended, **key}).rowcount != 1:
+    ending = (
+        step.status,
+        None if step.status == "waiting" else to_micros(step.ended) or micros_now(db),
+        at.id or None,
+        None if step.output is None else to_text(step.output, step.node),
+        step.error,
+        step.error_class,
+        step.retryable,
+        to_micros(step.next_attempt_at),
+        to_text(list(step.log), "log") if step.log else None,
+        token,
+    )
+    if db.execute(_END, (*ending, step.run_id, step.ordinal, step.attempt)).rowcount != 1:
         abandon_others = "UPDATE steps SET status = 'abandoned', ended_at = ? WHERE run_id = ? AND status = 'running'"
         db.execute(abandon_others, (micros_now(db), step.run_id))
         started = to_micros(step.started or step.ended) or micros_now(db)
         row = {
-            **ended, **key, "node": step.node, "visit": step.visit, "thread_id": at.thread, "base": base,
+            **dict(zip(_ENDING, ending, strict=True)), "run_id": step.run_id, "ordinal": step.ordinal,
+            "attempt": step.attempt, "node": step.node, "visit": step.visit, "thread_id": at.thread, "base": base,
             "started_at": started, "substep": "",
         }  # fmt: skip
         marks = ", ".join(f":{name}" for name in row)

@@ -141,6 +141,23 @@ def test_a_commit_is_one_transaction_and_happens_once(on: Bench) -> None:
     assert on.store.visits(header.ref) == {"a": 1}
 
 
+def test_a_commit_repeated_later_still_gives_what_it_made(on: Bench) -> None:
+    on.start({})
+    token = on.store.claim("run-t", "one", 1).token
+    on.store.start_step("run-t", token, StepRecord("run-t", 0, "a"))
+    made = commit(on, token, following=StepRecord("run-t", 1, "b"))
+    header = on.store.commit_step(made)
+    edited = on.store.append(NewCheckpoint(Ref("t", "", new_id(1, header.ref.id)), header.ref, {}, "edit"))
+    assert on.store.commit_step(made).ref == header.ref
+    assert (on.store.head("t"), on.store.run("run-t").head) == (edited.ref, header.ref)
+    on.store.finish("run-t", token, RunStatus.PAUSED)
+    assert on.store.commit_step(made).ref == header.ref
+    assert on.store.run("run-t").status == RunStatus.PAUSED
+    other = replace(made, checkpoint=replace(made.checkpoint, ref=Ref("t", "", new_id(0, header.ref.id))))
+    with pytest.raises(LeaseLost):
+        on.store.commit_step(other)
+
+
 def test_a_commit_that_fails_leaves_nothing(on: Bench) -> None:
     on.start({})
     token = on.store.claim("run-t", "one", 1).token
