@@ -16,7 +16,7 @@ from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.tui.screens import thread_places
+from tt_debug.tui.screens import thread_moving, thread_places
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.messages_view import MessagesView
@@ -118,16 +118,24 @@ async def test_a_fork_unfolds_into_a_lane_folds_again_and_can_become_the_line() 
         assert "├─◇ ▸ trip-planner" in it.text
 
 
-async def test_searching_in_the_graph_wraps_and_esc_forgets_it() -> None:
+@pytest.mark.parametrize("long", [2_000, 0])
+async def test_searching_in_the_graph_wraps_and_esc_forgets_it(monkeypatch: pytest.MonkeyPatch, long: int) -> None:
+    """A long one is searched off the event loop."""
+    monkeypatch.setattr(thread_moving, "LONG", long)
     async with thread_screen() as it:
         await it.pilot.press("slash", *"summarize", "enter")
-        await it.rest()
-        assert it.step == 3
+        await it.until(lambda: it.step == 3)
         await it.press("n")
-        assert it.step == 7
-        await it.press("N", "N")
-        assert it.step == 23
+        await it.until(lambda: it.step == 7)
+        await it.press("N")
+        await it.until(lambda: it.step == 3)
+        await it.press("N")
+        await it.until(lambda: it.step == 23)
+        assert it.told == "from the top again\nfrom the end again"
         await it.press("escape", "n")
+        assert it.step == 23
+        await it.press("slash", *"nowhere", "enter")
+        await it.until(lambda: "no row of this panel has “nowhere”" in it.told)
         assert it.step == 23
 
 

@@ -6,6 +6,7 @@ Owns what a move means; where the cursor then is, the panels follow by themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from textual import on
@@ -21,7 +22,8 @@ from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.rows.pieces import VALUE_CELLS
 from tt_debug.tui.screens.pager import PagerScreen
-from tt_debug.tui.screens.thread_places import ThreadPlaces
+from tt_debug.tui.screens.thread_parts import HitFound
+from tt_debug.tui.screens.thread_places import LONG, ThreadPlaces
 from tt_debug.tui.screens.thread_reading import MOST
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.row_view import RowView
@@ -38,6 +40,10 @@ class Searched(Protocol):
     """A list that can be searched."""
 
     def search(self, text: str) -> Sequence[int]: ...
+
+
+def _is_ahead(way: int, direction: int, here: bool) -> bool:
+    return way * direction > 0 or (here and way == 0)
 
 
 class ThreadMoving(ThreadPlaces):
@@ -276,16 +282,26 @@ class ThreadMoving(ThreadPlaces):
         if not self.looked_for:
             self.say(f"nothing is searched for yet: {self.tt.key_of('search.open')} asks for a text")
             return
+        if panel is self.graph and panel.row_count > LONG:
+            find = partial(self.graph.nearest, self.looked_for, direction, here=here)
+            self.tt.loader.call(self, "search", find, partial(HitFound, direction, here))
+            return
         hits = panel.search(self.looked_for) if isinstance(panel, Searched) else ()
-        if not hits:
+        ahead = [row for row in hits if _is_ahead(row - panel.cursor, direction, here)] or hits
+        self._go_to_hit(panel, (ahead[0] if direction > 0 else ahead[-1]) if ahead else None, direction, here)
+
+    @on(HitFound)
+    def _hit_found(self, event: HitFound) -> None:
+        self._go_to_hit(self.graph, event.row, event.direction, event.here)
+
+    def _go_to_hit(self, panel: RowView, row: int | None, direction: int, here: bool) -> None:
+        if row is None:
             none = f"no row of this panel has “{self.looked_for}”"
             self.say(self._as_read(none) if panel is self.graph else none, severity="warning")
             return
-        ahead = [row for row in hits if (row - panel.cursor) * direction > 0 or (here and row == panel.cursor)]
-        if not ahead:
+        if not _is_ahead(row - panel.cursor, direction, here):
             self.say("from the top again" if direction > 0 else "from the end again")
-            ahead = list(hits)
-        panel.cursor = ahead[0] if direction > 0 else ahead[-1]
+        panel.cursor = row
 
     def action_escape(self) -> None:
         """Close the search, then forget it, then what every screen does."""

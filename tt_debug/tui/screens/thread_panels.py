@@ -231,7 +231,8 @@ class ThreadPanels(ThreadFollowing):
             return counted(total, "checkpoint") if total else ""
         headers = self.view.refs
         if not self.whole and self.reading is None:
-            read, key = len(headers) - len(self._trunk_line.unread), self.tt.key_of("refresh")
+            line, key = self._trunk_line, self.tt.key_of("refresh")
+            read = len(line.refs) - len(line.unread) if line.unread else len(headers)
             return f"read {read:,}{_of(max(total, len(headers)), read)} {dot} {key} reads on"
         forks = len(self.view.newest) - 1
         folded = self.graph.items.folds

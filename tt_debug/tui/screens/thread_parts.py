@@ -67,6 +67,16 @@ class PlaceFound(Message):
         self.ref = ref
 
 
+class HitFound(Message):
+    """The row of the graph that a text was found in, searched that way, from ``here`` on."""
+
+    def __init__(self, direction: int, here: bool, row: int | None) -> None:
+        super().__init__()
+        self.direction = direction
+        self.here = here
+        self.row = row
+
+
 class DetailsRead(Message):
     """What the panels show of one checkpoint."""
 

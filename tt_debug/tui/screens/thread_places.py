@@ -16,7 +16,7 @@ from tt_debug.tui.screens.thread_panels import ThreadPanels
 from tt_debug.tui.screens.thread_parts import PlaceFound
 
 LONG: Final = 2_000
-"""Checkpoints of a line from which on a place in it is looked for off the event loop."""
+"""Checkpoints of a line, or rows, from which on a place among them is looked for off the event loop."""
 
 
 class ThreadPlaces(ThreadPanels):

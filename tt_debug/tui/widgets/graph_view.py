@@ -5,7 +5,8 @@ Owns drawing, the gutter and searching its rows; which rows there are is told by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from rich.segment import Segment
 
@@ -107,8 +108,17 @@ class GraphView(PieceView):
 
     def search(self, text: str) -> list[int]:
         """Rows whose node, step, id, title, bookmark or changed keys contain ``text``, whatever the case."""
-        wanted = text.casefold()
-        return [row for row, item in enumerate(self.items) if wanted in self._searched(item)]
+        return list(self._hits(text, range(len(self.items))))
+
+    def nearest(self, text: str, direction: int, *, here: bool = False) -> int | None:
+        """The row ahead of the cursor that `search` would find, around the ends if it must; from ``here`` on."""
+        ahead = range(self.cursor, len(self.items)) if direction > 0 else range(self.cursor, -1, -1)
+        behind = range(self.cursor + 1) if direction > 0 else range(len(self.items) - 1, self.cursor - 1, -1)
+        return next(self._hits(text, chain(ahead[0 if here else 1 :], behind)), None)
+
+    def _hits(self, text: str, rows: Iterable[int]) -> Iterator[int]:
+        items, wanted = self.items, text.casefold()
+        return (row for row in rows if wanted in self._searched(items[row]))
 
     def _searched(self, item: GraphItem) -> str:
         header = self.facts.headers[item.ref]
