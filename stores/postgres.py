@@ -1,7 +1,7 @@
 """How every PostgreSQL adapter speaks to a server: reading that cannot write, writing in one short transaction.
 
 Owns connections, their modes and their loss; refuses to know any table. Nothing here outlives a transaction on the
-server (no session settings but those of the connection itself, no prepared statements), so that a transaction pooler
+server but statements that a write connection prepares on a session that is its own, so that a transaction pooler
 between us and it loses nothing. A small pool of our own: psycopg_pool connects on threads of its own and answers a
 refused login with a timeout that hides why.
 """
@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from stores.errors import Busy, NotWritten, StoreError, Unclear, Unreachable, Unsupported
 from stores.points import point
@@ -38,6 +38,8 @@ LOCK_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60
 WRITE_SECONDS: Final = 30
 CANCEL_SECONDS: Final = 5.0
+PREPARED_AFTER: Final = 5
+"""So many times a statement is executed before it is prepared, on a session that has been our own all that time."""
 _CHUNK: Final = 10_000
 
 _LIMITS: Final = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SET LOCAL statement_timeout"
@@ -46,6 +48,7 @@ _BEGIN_WRITING: Final = (
     f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_LIMITS} = '{WRITE_SECONDS}s';"
     f" SET LOCAL idle_in_transaction_session_timeout = '{WRITE_SECONDS}s'"
 )
+_SESSION: Final = "SELECT pg_backend_pid()"
 
 
 class Server:
@@ -186,6 +189,13 @@ class Server:
         db.close()
 
 
+class Begun(NamedTuple):
+    """A write transaction as it begins. ``answers`` are those to what was asked with its beginning, a row each."""
+
+    db: Database
+    answers: list[Any]
+
+
 class WriteConnection:
     """Write transactions on one database: one at a time on a connection of their own, made by the first.
 
@@ -206,12 +216,19 @@ class WriteConnection:
         after five seconds of another session's lock, NotWritten for a connection lost before the end, and while a
         server that was there cannot be reached; Unclear where nobody knows.
         """
+        with self.asking() as begun:
+            yield begun.db
+
+    @contextlib.contextmanager
+    def asking(self, *questions: str) -> Iterator[Begun]:
+        """As `transaction`, with questions that are asked on the way that begins it; they change nothing."""
         with self._lock, translated(self._address, writing=True):
-            db = self._begun()
+            begun = self._begun("; ".join((_BEGIN_WRITING, _SESSION, *questions)))
+            db = begun.db
             try:
                 with self._nothing_written_if_lost(db):
                     point("postgres.begun")
-                    yield db
+                    yield begun
                     row = db.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
                     point("postgres.written")
                 self._commit(db, row[0] if row else None)
@@ -226,17 +243,15 @@ class WriteConnection:
                 self._db.close()
                 self._db = None
 
-    def _begun(self) -> Database:
-        """Nothing has been sent yet: a connection that was lost since the last transaction is simply made again."""
-        if self._db is not None:
+    def _begun(self, text: str) -> Begun:
+        """Nothing has been written yet: a connection that was lost since the last transaction is simply made again."""
+        if (db := self._db) is not None:
             try:
-                self._db.execute(_BEGIN_WRITING)
+                return self._begin(db, text)
             except driver().Error as error:
-                if not is_gone(error, self._db):
+                if not is_gone(error, db):
                     raise
                 self.close()
-            else:
-                return self._db
         db = self._db = self._connected()
         version = db.info.server_version
         if version < OLDEST:
@@ -245,8 +260,19 @@ class WriteConnection:
                 f"{self._address.shown} is PostgreSQL {version // 10000}; writing needs {OLDEST // 10000}",
                 hint="Looking works; fork and edit in a newer server.",
             )
-        db.execute(_BEGIN_WRITING)
-        return db
+        db.prepare_threshold = PREPARED_AFTER
+        with self._nothing_written_if_lost(db):
+            return self._begin(db, text)
+
+    def _begin(self, db: Database, text: str) -> Begun:
+        try:
+            (session,), *answers = _answers(db.execute(text.encode(), prepare=False))
+        except driver().Error:
+            self._leave(db)
+            raise
+        if session != db.info.backend_pid:
+            db.prepare_threshold = None  # a pooler's: what is prepared on it may not be there the next time
+        return Begun(db, answers)
 
     def _connected(self) -> Database:
         try:
@@ -271,7 +297,7 @@ class WriteConnection:
 
     def _commit(self, db: Database, commit: str | None) -> None:
         try:
-            db.execute("COMMIT")
+            db.execute("COMMIT", prepare=False)
         except driver().Error as error:
             if commit is None or not is_gone(error, db):
                 raise
@@ -304,6 +330,15 @@ class WriteConnection:
         elif db.info.transaction_status != driver().pq.TransactionStatus.IDLE:
             with contextlib.suppress(driver().Error):
                 db.execute("ROLLBACK")
+
+
+def _answers(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Iterator[Any]:
+    """The first row of what each question of several gave, None for one that gave none."""
+    more: bool | None = True
+    while more:
+        if cursor.description is not None:
+            yield cursor.fetchone()
+        more = cursor.nextset()
 
 
 def many_rows(db: Database, question: str, *parameters: object) -> list[tuple[Any, ...]]:

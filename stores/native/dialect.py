@@ -17,10 +17,10 @@ from stores.native.tables import ONE_ACTIVE_RUN, Table
 from stores.postgres import Database
 
 if TYPE_CHECKING:
-    from psycopg import ClientCursor
+    from psycopg import Cursor
 
 # A text in quotes is passed over; `?`, `?2` and `:name` are marks.
-_MARK: Final = re.compile(r"'[^']*'|\?(?P<number>\d*)|(?<!:):(?P<name>[a-z_]+)|%")
+_MARK: Final = re.compile(r"'[^']*'|(?:\?(?P<number>\d*)|(?<!:):(?P<name>[a-z_]+))(?P<null> IS NULL)?|%")
 _OR_IGNORE: Final = "INSERT OR IGNORE "
 _TYPES: Final[Mapping[type, str]] = {str: 'text COLLATE "C"', int: "bigint", bytes: "bytea"}
 # SQLite has no type for them; here the driver sends true and false.
@@ -33,7 +33,6 @@ _KEYS: Final = {"checkpoints_headers": 2}
 class PostgresRows:
     """A connection on which the native store's statements are executed; their schema is on its search path.
 
-    Values are bound on our side: the server need not guess the type of a mark that is only compared with NULL.
     ``began`` is the server's time at the beginning, in microseconds since 1970.
     """
 
@@ -42,44 +41,42 @@ class PostgresRows:
         self.began = began
         self.states = states
 
-    def execute(self, sql: str, parameters: Sequence[Value] | Mapping[str, Value] = ()) -> ClientCursor[Any]:
+    def execute(self, sql: str, parameters: Sequence[Value] | Mapping[str, Value] = ()) -> Cursor[Any]:
         """As `sqlite3.Connection.execute`."""
-        from psycopg import ClientCursor
-
-        cursor = ClientCursor(self._db)
         text, order = translated_statement(sql)
         if isinstance(parameters, Mapping):
-            cursor.execute(text.encode(), dict(parameters))
-        else:
-            cursor.execute(text.encode(), [parameters[number] for number in order] if order else None)
-        return cursor
+            return self._db.execute(text, parameters)
+        return self._db.execute(text, [parameters[number] for number in order] if order else None)
 
     def execute_alone(self, sql: str, parameters: Sequence[Value]) -> None:
-        """A statement of somebody else's, its values bound by the server, which takes one statement only that way."""
+        """A statement of somebody else's: of the way that binds values, the server takes no second one along."""
         text, order = translated_statement(sql)
-        self._db.execute(text.encode(), [parameters[number] for number in order] if order else None, binary=True)
+        values = [parameters[number] for number in order] if order else None
+        self._db.execute(text, values, prepare=False, binary=True)
 
 
 @functools.cache
-def translated_statement(sql: str) -> tuple[str, tuple[int, ...]]:
+def translated_statement(sql: str) -> tuple[bytes, tuple[int, ...]]:
     """The statement in psycopg's marks, and which of the parameters stands at each; none for named ones."""
     if sql == "PRAGMA defer_foreign_keys = ON":
-        return "SET CONSTRAINTS ALL DEFERRED", ()
+        return b"SET CONSTRAINTS ALL DEFERRED", ()
     order: list[int] = []
     has_marks = any(found[0] != "%" and not found[0].startswith("'") for found in _MARK.finditer(sql))
 
     def mark(found: re.Match[str]) -> str:
+        # The server cannot tell the type of what is only compared with NULL.
+        null = "::text IS NULL" if found["null"] else ""
         if found["name"]:
-            return f"%({found['name']})s"
+            return f"%({found['name']})s{null}"
         if found[0] == "%" or found[0].startswith("'"):
             return found[0].replace("%", "%%") if has_marks else found[0]
         order.append(int(found["number"]) - 1 if found["number"] else len(order))
-        return "%s"
+        return f"%s{null}"
 
     text = _MARK.sub(mark, sql)
     if text.startswith(_OR_IGNORE):
         text = f"INSERT {text.removeprefix(_OR_IGNORE)} ON CONFLICT DO NOTHING"
-    return text, tuple(order)
+    return text.encode(), tuple(order)
 
 
 def statements_for(table: Table) -> Iterator[str]:

@@ -14,8 +14,8 @@ from stores.model import StoreInfo
 from stores.native.base import NativeBase
 from stores.native.database import Database as Rows
 from stores.native.history import CAPABILITIES, NativeHistory
-from stores.native.postgres_schema import MIGRATIONS, check_readable, look_into, migrate, take_turn
-from stores.native.schema import store_id_of, version_of
+from stores.native.postgres_schema import MIGRATIONS, check_readable, look_into, migrate, turn_of, turn_taken
+from stores.native.schema import VERSION, store_id_of, version_in, version_of
 from stores.native.states import States
 from stores.postgres import Database, Server, WriteConnection
 
@@ -29,6 +29,7 @@ class NativeSchema(NativeBase):
         self._schema = schema
         self._read_only = read_only
         self._writer = WriteConnection(server.address)
+        self._turn = turn_of(schema)
         self._closed = False
         self._states = States(self.blob)
         try:
@@ -50,12 +51,11 @@ class NativeSchema(NativeBase):
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Rows]:
         self._check_writable()
-        with self._writer.transaction() as db:
-            take_turn(db, self._schema)
-            rows = look_into(db, self._schema, self._states)
-            if version_of(rows) != len(MIGRATIONS):
-                migrate(db, self._server.address, self._schema)
-            yield rows
+        # Two questions: what others have written is seen by one that is asked once the turn has come.
+        with self._writer.asking(self._turn, VERSION) as begun:
+            if version_in(begun.answers[1]) != len(MIGRATIONS):
+                migrate(begun.db, self._server.address, self._schema)
+            yield turn_taken(begun, self._states)
 
     def _check_writable(self) -> None:
         where = self._server.address.shown

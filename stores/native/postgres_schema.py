@@ -31,7 +31,7 @@ from stores.native.tables import (
     THREADS,
 )
 from stores.points import point
-from stores.postgres import Database, WriteConnection
+from stores.postgres import Begun, Database, WriteConnection
 from stores.postgres_address import Address, address_of
 
 SCHEMA: Final = "tt_debug"
@@ -42,9 +42,11 @@ _TABLES: Final = (
     " WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"
 )
 
-_LOOK: Final = (
-    "SELECT set_config('search_path', quote_ident(%s), true),"
-    " CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)"
+_CLOCK: Final = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)"
+_LOOK: Final = f"SELECT set_config('search_path', quote_ident(%s), true), {_CLOCK}"
+_TURN: Final = (
+    "SELECT pg_advisory_xact_lock(hashtext('tt-debug'), hashtext({schema})),"
+    f" set_config('search_path', quote_ident({{schema}}), true), {_CLOCK}"
 )
 
 
@@ -56,17 +58,23 @@ def create_schema(url: str) -> None:
     address = address_of(url)
     writing = WriteConnection(address)
     try:
-        with writing.transaction() as db:
-            schema = address.schema or SCHEMA
-            take_turn(db, schema)
-            migrate(db, address, schema)
+        schema = address.schema or SCHEMA
+        with writing.asking(turn_of(schema)) as begun:
+            migrate(begun.db, address, schema)
     finally:
         writing.close()
 
 
-def take_turn(db: Database, schema: str) -> None:
-    """Be the only writer of a native schema until the transaction ends; waits for others a bounded while."""
-    db.execute("SELECT pg_advisory_xact_lock(hashtext('tt-debug'), hashtext(%s))", (schema,))
+def turn_of(schema: str) -> str:
+    """What makes the only writer of a native schema until the transaction ends; waits for others a bounded while."""
+    from psycopg import sql
+
+    return sql.SQL(_TURN).format(schema=sql.Literal(schema)).as_string()
+
+
+def turn_taken(begun: Begun, states: States) -> PostgresRows:
+    """The native store's statements for whoever asked for the turn first."""
+    return PostgresRows(begun.db, begun.answers[0][-1], states)
 
 
 def look_into(db: Database, schema: str, states: States | None = None) -> PostgresRows:

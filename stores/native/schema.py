@@ -47,9 +47,16 @@ def is_native(db: sqlite3.Connection) -> bool:
     return row is not None and row[0] == FORMAT
 
 
+VERSION: Final = "SELECT value FROM meta WHERE key = 'schema'"
+
+
 def version_of(db: Rows) -> int:
     """The number of the newest migration that a native store has seen."""
-    row = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    return version_in(db.execute(VERSION).fetchone())
+
+
+def version_in(row: tuple[str] | None) -> int:
+    """The same, from the row that `VERSION` gives."""
     return int(row[0]) if row else 0
 
 

@@ -16,6 +16,7 @@ from stores.postgres import MOST, Database, Server, WriteConnection
 from stores.postgres_address import address_of
 from stores.postgres_connecting import connect
 from stores.postgres_errors import Interrupted
+from tests.pooler import pooler
 from tests.postgres import at, database, kill_ours, postgres_server
 from tests.postgres_line import Line, everything, line
 from tests.stores.postgres_connections import ids, value
@@ -222,6 +223,21 @@ def test_what_postgresql_cannot_store_is_refused(writing: WriteConnection, datab
     with pytest.raises((Invalid, NotFound)), writing.transaction() as db:
         db.execute("INSERT INTO kept VALUES ('a', %s)", (note,))
     assert ids(database) == []
+
+
+def test_statements_are_prepared_on_a_session_of_our_own_alone(writing: WriteConnection, database: str) -> None:
+    def prepared(over: WriteConnection) -> object:
+        for _ in range(20):
+            with over.transaction() as db:
+                db.execute("SELECT count(*) FROM kept")
+        with over.transaction() as db:
+            return value(db, "SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, 'FROM kept') > 0")
+
+    assert prepared(writing) == 1
+    with pooler(database) as through:
+        over = WriteConnection(address_of(through.url))
+        assert prepared(over) == 0
+        over.close()
 
 
 # --- rights
