@@ -134,6 +134,7 @@ def test_of_a_long_thread_no_more_is_read_than_is_looked_at_and_the_rest_when_it
     more = read(store, grown, most=5 * FIRST)
     assert more.whole
     assert more.line.unread == ()
+    assert more.line.places is grown.line.places
 
 
 def test_who_went_on_is_looked_for_where_more_than_one_may_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,9 +81,10 @@ def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, chang
     unread = tuple(ref for ref in own if not view.headers.knows(ref))
     at = min(first, shared)
     kept = beside.unread[: bisect_left(beside.unread, at, key=beside.places.__getitem__)]
+    is_same = own == beside.refs[at:]  # but for what is known of it
     return HistoryLine(
-        (*beside.refs[:at], *own),
-        beside.places.followed_by(at, own),
+        beside.refs if is_same else (*beside.refs[:at], *own),
+        beside.places if is_same else beside.places.followed_by(at, own),
         beside.moments.followed_by(Moments.of(moments(view, own)), at),
         (*kept, *unread),
     )
