@@ -22,19 +22,17 @@ class Records:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        # Asked once: to compare a store with so long a protocol takes a quarter of a millisecond.
+        self.own = store if isinstance(store, RunStore) else None
+        """The store itself, where it keeps runs."""
         self._elsewhere: RunsElsewhere | None = None
         self._opening = threading.Lock()
 
     @property
-    def own(self) -> RunStore | None:
-        """The store itself, where it keeps runs."""
-        return self._store if isinstance(self._store, RunStore) else None
-
-    @property
     def found(self) -> RunStore | None:
         """Wherever runs of ours on its threads are kept; None where there has been none."""
-        if isinstance(self._store, RunStore):
-            return self._store
+        if self.own is not None:
+            return self.own
         with self._opening:
             if self._elsewhere is None:
                 self._elsewhere = _opened(self._store)
@@ -43,8 +41,8 @@ class Records:
     @property
     def is_there(self) -> bool:
         """Whether there are any, without opening them."""
-        own = isinstance(self._store, RunStore)
-        return own or self._elsewhere is not None or runs_path(self._store.info.store_id).exists()
+        opened = self.own is not None or self._elsewhere is not None
+        return opened or runs_path(self._store.info.store_id).exists()
 
     def close(self) -> None:
         """Idempotent."""

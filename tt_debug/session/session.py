@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Self
 
 from stores.errors import NotFound, ReadOnly
-from stores.protocol import Interruptible, ListsByAddress, RunStore, Store
+from stores.protocol import Interruptible, ListsByAddress, Store
 from stores.registry import open_store
 from tt_debug.errors import RefNotFound
 from tt_debug.session import addresses, listing, owners, running
@@ -128,7 +128,7 @@ class Session(Doors):
 
     def steps(self, ref: Ref) -> tuple[StepRecord, ...]:
         """The executor's log entries for a checkpoint; empty in a store that is not ours."""
-        return self._store.steps(ref=ref) if isinstance(self._store, RunStore) else ()
+        return self._records.own.steps(ref=ref) if self._records.own is not None else ()
 
     def diff(self, new: Ref, old: Ref | None = None) -> Diff:
         """What changed from ``old`` (default: the parent; nothing at all for a root) to ``new``."""
