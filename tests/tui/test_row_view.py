@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
@@ -13,7 +14,9 @@ from textual.screen import Screen
 from textual.selection import Selection
 
 from tests.tui.fakes import HOSTILE
+from tt_debug.tui.rows.pieces import Piece
 from tt_debug.tui.widgets.line import Line, cut
+from tt_debug.tui.widgets.piece_view import PieceView
 from tt_debug.tui.widgets.row_view import RowView
 
 
@@ -219,6 +222,17 @@ async def test_the_highlight_of_a_selection_keeps_the_text() -> None:
         assert view.render_line(3).text == plain
         offsets = [segment.style.meta.get("offset") for segment in view.render_line(3) if segment.style]
         assert (0, 3) in offsets
+
+
+def test_neighbouring_pieces_of_one_ink_are_one_segment_and_dim_as_one() -> None:
+    view, muted = PieceView(), Style(color="red")
+    view._inks["muted"] = muted
+    line = (Piece(" "), Piece("a"), Piece("b", "muted"), Piece(" c", "muted"), Piece("d"))
+    assert view.segments(line) == [Segment(" a"), Segment("b c", muted), Segment("d")]
+    assert view.segments(()) == []
+    view.stale = True
+    dim = Style(dim=True)
+    assert view.segments(line) == [Segment(" a", dim), Segment("b c", muted + dim), Segment("d", dim)]
 
 
 def test_a_line_is_as_wide_as_it_says_whatever_the_text() -> None:

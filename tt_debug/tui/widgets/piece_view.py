@@ -6,12 +6,15 @@ Owns drawing what is out of date dim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 
 from tt_debug.tui.rows.pieces import Line, Piece
 from tt_debug.tui.widgets.row_view import RowView
+
+DIM: Final = Style(dim=True)
 
 
 class PieceView(RowView):
@@ -40,11 +43,21 @@ class PieceView(RowView):
         return self.segments((Piece(" "), *self.piece_line(row, max(0, width - 2))))
 
     def segments(self, line: Iterable[Piece]) -> list[Segment]:
-        """Pieces in the present theme."""
-        if self.stale:
-            dim = Style(dim=True)
-            return [Segment(piece.text, (self._style(piece.ink) or Style()) + dim) for piece in line]
-        return [Segment(piece.text, self._style(piece.ink)) for piece in line]
+        """Pieces in the present theme. Neighbours of one ink are one segment: each costs as much again until it is on
+        the terminal."""
+        segments: list[Segment] = []
+        last, text = None, ""
+        for piece in line:
+            if piece.ink == last:
+                text += piece.text
+                continue
+            if last is not None:
+                segments.append(Segment(text, self._style(last)))
+            text, last = piece
+        if last is not None:
+            segments.append(Segment(text, self._style(last)))
+        return segments
 
     def _style(self, ink: str) -> Style | None:
-        return None if ink == "plain" else self.ink(ink)
+        style = None if ink == "plain" else self.ink(ink)
+        return style if not self.stale else (style or Style()) + DIM
