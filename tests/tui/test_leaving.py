@@ -6,8 +6,11 @@ import subprocess
 import sys
 import threading
 
-from tests.tui.conftest import app_over, screen_text, settled
+import pytest
+
+from tests.tui.conftest import app_over, screen_text, settled, wait_for
 from tests.tui.fakes import FakeSession
+from tests.tui.thread_fakes import TripSession
 from tt_debug.tui.dialogs.quit import QuitDialog
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
@@ -32,6 +35,26 @@ async def test_a_hanging_database_does_not_hold_up_leaving(session: FakeSession)
         await pilot.press("q")
     assert app.return_value == 0
     hangs.set()
+
+
+@pytest.mark.parametrize("call", ["open_thread", "load"])
+async def test_a_thread_that_is_never_read_does_not_hold_up_leaving(call: str) -> None:
+    session, asked, hangs = TripSession(), threading.Event(), threading.Event()
+
+    def never(*_: object) -> None:
+        asked.set()
+        hangs.wait()
+
+    setattr(session, call, never)
+    app = app_over(session)
+    try:
+        async with app.run_test(size=(120, 40)) as pilot:
+            app.show_thread(app.stores[0], "trip-planner")
+            await wait_for(pilot, asked.is_set)
+            await pilot.press("ctrl+q")
+        assert app.return_value == 0
+    finally:
+        hangs.set()
 
 
 HANGS = """
