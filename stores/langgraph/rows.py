@@ -142,7 +142,10 @@ def read_metadata(raw: bytes | str | None) -> tuple[dict[str, Value], str | None
         return {}, None
     try:
         # Every saver writes UTF-8: `json.loads` would try which encoding it is, which takes longer than reading it.
-        found = _JSON.decode(as_bytes(raw).decode("utf-8", "surrogatepass"))
+        text = as_bytes(raw).decode("utf-8", "surrogatepass")
+        found, end = _JSON.raw_decode(text) if text[0] == "{" else (None, 0)
+        if end != len(text):
+            found = _JSON.decode(text)  # with blanks around it, or what is wrong
     except (ValueError, RecursionError):
         # Savers before 3.0 wrote msgpack under the same column for a while; it is not needed to list a row.
         return {}, "its metadata cannot be read"

@@ -6,15 +6,18 @@ Owns column names: they are looked up, never assumed, as savers added some and m
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 from stores.codec.aes import Seal, is_sealed
 from stores.errors import Corrupt, Unsupported
 from stores.langgraph import sqlite_room, sqlite_threads
 from stores.langgraph.collisions import Versions
-from stores.langgraph.rows import CheckpointRow, WriteRow, as_bytes, as_text
+from stores.langgraph.rows import Blob, CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Column, Key, Skeleton, build, is_ascending
 from stores.langgraph.sqlite_listing import Listing, is_text, spaces
 from stores.langgraph.tables import recognises
@@ -25,6 +28,8 @@ _FIRST: Final = ("thread_ts", "parent_ts", "''", "'json'", "metadata")
 # What only an index of a damaged file still tells of has no channel.
 _IS_WHOLE: Final = "channel IS NOT NULL"
 _PAGE: Final = 10_000
+_NO_WRITES: Final[Sequence[WriteRow]] = ()
+_NO_BLOBS: Final[Mapping[str, Blob]] = MappingProxyType({})
 _TOGETHER: Final = 200  # rows that one question asks for: four parameters each, and older SQLites take 999
 
 
@@ -45,7 +50,7 @@ class SqliteTables:
     listing: Listing = field(default_factory=Listing)
     # By thread, namespace and id. Looked into several times for each checkpoint, and a `Ref` to do so costs twice that.
     _stamps: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    _written: dict[tuple[str, str, str], list[WriteRow]] = field(default_factory=dict)
+    _written: dict[tuple[str, str, str], Sequence[WriteRow]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, db: sqlite3.Connection, seal: Seal | None = None, listing: Listing | None = None) -> Self:
@@ -183,9 +188,10 @@ class SqliteTables:
         for ref, (size,) in self._each(remembered, "checkpoints", "length(checkpoint)"):
             self._stamps[ref] = size or 0
         if self.has_writes:
-            self._written.update((ref, []) for ref in wanted)
-            for ref, row in self._each(wanted, "writes", f"task_id, {self.write_path}, idx, channel", _IS_WHOLE):
-                self._written[ref].append(self._write(*row))
+            self._written.update(dict.fromkeys(wanted, _NO_WRITES))
+            rows = self._each(wanted, "writes", f"task_id, {self.write_path}, idx, channel", _IS_WHOLE)
+            for ref, of_one in groupby(rows, itemgetter(0)):
+                self._written[ref] = [self._write(*row) for _, row in of_one]
         unknown = [ref for ref in wanted if ref not in self._stamps or self._stamps[ref] != known(ref)]
         what = f"{self.parent}, {self.type}, checkpoint, {self.metadata}"
         for ref, stored in self._each(unknown, "checkpoints", what):
@@ -229,9 +235,9 @@ class SqliteTables:
 
     def _row(self, ns: str, id: str, parent: Any, stored: Any, content: Any, metadata: Any) -> CheckpointRow:
         kind = as_text(stored) or None
-        opened, blob = self._opened(kind, content)
+        opened, blob = self._opened(kind, content) if self.seal is not None else (kind, content)
         size = len(content if isinstance(content, str) else as_bytes(content))
-        return CheckpointRow(ns, id, as_text(parent) or None, opened, blob, metadata, opened != kind, size=size)
+        return CheckpointRow(ns, id, as_text(parent) or None, opened, blob, metadata, opened != kind, _NO_BLOBS, size)
 
     def _opened(self, kind: str | None, data: Any) -> tuple[str | None, Any]:
         """A (type, bytes) pair without its encryption; as it is when there is no key, or the wrong one."""
@@ -247,7 +253,7 @@ class SqliteTables:
         found: tuple[Any, ...] | None = self.db.execute(question, (thread, key.ns, key.id)).fetchone()
         return found
 
-    def writes(self, thread: str, key: Key, *, values: bool = False) -> list[WriteRow]:
+    def writes(self, thread: str, key: Key, *, values: bool = False) -> Sequence[WriteRow]:
         """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
         if not self.has_writes:
             return []

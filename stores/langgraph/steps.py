@@ -5,7 +5,6 @@ Owns bringing rows, ids and names together; refuses SQL, states, and what a task
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -16,7 +15,7 @@ from stores.langgraph import rows, tasks
 from stores.langgraph.collisions import suspects
 from stores.langgraph.identity import Standing, with_paths
 from stores.langgraph.lore import Edges, Lore, untold
-from stores.langgraph.next import Ids, Place, Triggers, due_tasks, learn
+from stores.langgraph.next import Ids, Place, Triggers, due_tasks, is_anything_due, learn
 from stores.langgraph.outline import Outline, outline_of, send_node
 from stores.langgraph.rows import INTERRUPT, TASKS, WRITE_ORDER, CheckpointRow, WriteRow
 from stores.langgraph.skeleton import Key, Skeleton, level_of
@@ -42,29 +41,41 @@ class Card(NamedTuple):
     step: int | None
     source: str = "unknown"
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the store has no such row."""
+        return self.outline.problem == NOT_THERE
+
 
 class Cards:
-    """The cards read last, by address and the row's stamp: a card stays right as long as its row does."""
+    """The cards read last, by address and the row's stamp: a card stays right as long as its row does.
 
-    def __init__(self, limit: int = 4096) -> None:
-        self._known: OrderedDict[Ref, tuple[int, Card]] = OrderedDict()
-        self._limit = limit
+    In two generations: when the younger one is full, the older one is let go.
+    """
+
+    def __init__(self, least: int = 2048) -> None:
+        self._young: dict[Ref, tuple[int, Card]] = {}
+        self._old: dict[Ref, tuple[int, Card]] = {}
+        self._least = least
 
     def get(self, ref: Ref, stamp: int) -> Card | None:
         """The card, when the row has still this stamp."""
-        known = self._known.get(ref)
+        known = self._known(ref)
         return known[1] if known is not None and known[0] == stamp else None
 
     def stamp(self, ref: Ref) -> int | None:
         """The stamp that the row had; None when there is no card of it."""
-        known = self._known.get(ref)
+        known = self._known(ref)
         return None if known is None else known[0]
 
+    def _known(self, ref: Ref) -> tuple[int, Card] | None:
+        return self._young.get(ref) or self._old.get(ref)
+
     def put(self, ref: Ref, stamp: int, card: Card) -> None:
-        """Remember it; the oldest are let go."""
-        self._known[ref] = stamp, card
-        while len(self._known) > self._limit:
-            self._known.popitem(last=False)
+        """Remember it."""
+        self._young[ref] = stamp, card
+        if len(self._young) >= self._least:
+            self._old, self._young = self._young, {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,7 @@ class Steps:
 
     def is_there(self, key: Key) -> bool:
         """Whether the store has a checkpoint."""
-        return self.card(key).outline.problem != NOT_THERE
+        return not self.card(key).is_missing
 
     def _card(self, key: Key) -> Card:
         ref = Ref(self.thread, key.ns, key.id)
@@ -135,9 +146,10 @@ class Steps:
     def keep(self, ref: Ref, stamp: int, row: CheckpointRow) -> Card:
         """Remember a row's card."""
         metadata, problem = rows.read_metadata(row.metadata)
-        step, source = metadata.get("step"), str(metadata.get("source") or "unknown")
+        step, source = metadata.get("step"), metadata.get("source")
         if not isinstance(step, int):
             step = ids.step_of(ref.id)
+        source = str(source) if source else "unknown"
         card = Card(outline_of(row), row.parent or None, metadata, row.size, problem, step, source)
         self._read[Key(ref.id, ref.ns)] = card
         self.memory.cards.put(ref, stamp, card)
@@ -158,6 +170,8 @@ class Steps:
         card = self.card(key)
         outline = self._with_sends(key, card)
         triggers = self._triggers(key, outline)
+        if not writes and not is_anything_due(outline, triggers):
+            return ()
         place = Place(key.ns, key.id, card.step or 0, self._ids(outline))
         if writes:
             found = self._matched(key, Standing(place, outline, triggers), writes)
@@ -168,10 +182,12 @@ class Steps:
     def _matched(self, key: Key, at: Standing, writes: Sequence[WriteRow]) -> tuple[Ran, ...]:
         """The tasks due and those that wrote."""
         names = {*at.triggers, *at.outline.seen, *rows.mapping(self.card(key).metadata.get("writes"))}
-        known = with_paths(at, writes, names)
-        if any(row.channel == INTERRUPT and not row.path for row in known):
-            names |= set(self._asked_in(key, writes))
+        known = writes
+        if not all(row.path for row in writes):
             known = with_paths(at, writes, names)
+            if any(row.channel == INTERRUPT and not row.path for row in known):
+                names |= set(self._asked_in(key, writes))
+                known = with_paths(at, writes, names)
         told = {row.path: row.task for row in known}
         return tasks.match(at.place, due_tasks(at.place, at.outline, at.triggers, told), known, names)
 
@@ -199,7 +215,7 @@ class Steps:
 
     def _triggers(self, key: Key, outline: Outline) -> Triggers:
         level = level_of(key.ns)
-        newest = self.skeleton.newest.get(level, key) if self.skeleton else key
+        newest = self.skeleton.newest.get(level, key) if self.skeleton is not None else key
         # What a graph's newest checkpoint has seen, its older ones may still wait for; few have anything to add.
         learned = self._learned.get(newest)
         if learned is None:

@@ -124,7 +124,7 @@ class Tables(Protocol):
         """One whole row."""
         ...
 
-    def writes(self, thread: str, key: Key, *, values: bool = False) -> list[WriteRow]:
+    def writes(self, thread: str, key: Key, *, values: bool = False) -> Sequence[WriteRow]:
         """What the tasks of a checkpoint's superstep wrote; the values only when asked for, as they lie behind."""
         ...
 

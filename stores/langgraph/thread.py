@@ -99,35 +99,34 @@ class ThreadReading:
     # --- the parts of a header
 
     def _header(self, key: Key, card: Card, ran: tuple[Ran, ...]) -> Header:
-        skeleton = self.steps.skeleton
-        has_child = skeleton is not None and skeleton.has_child(key)
+        steps, outline = self.steps, card.outline
+        has_child = steps.skeleton is not None and steps.skeleton.has_child(key)
         status, odd = tasks.checkpoint_status(ran, has_child)
-        if card.outline.problem and not has_child and not ran:
+        if outline.problem and not has_child and not ran:
             status = Status.UNFINISHED
         parent = Key(card.parent, key.ns) if card.parent else None
+        above = steps.card(parent) if parent is not None else None
         return Header(
-            ref=Ref(self.steps.thread, key.ns, key.id),
-            parent=Ref(self.steps.thread, key.ns, parent.id) if parent else None,
+            ref=Ref(steps.thread, key.ns, key.id),
+            parent=Ref(steps.thread, key.ns, parent.id) if parent is not None else None,
             step=card.step,
             source=card.source,
-            created=card.outline.created or ids.time_of(key.id),
-            nodes=self._nodes(card, parent),
-            next=tuple(task.node for task in ran if task.due),
+            created=outline.created or ids.time_of(key.id),
+            nodes=self._nodes(card, parent, above),
+            next=tuple([task.node for task in ran if task.due]) if ran else (),
             status=status,
             size=card.size,
             meta={name: value for name, value in card.metadata.items() if name not in FIELDS},
-            problem=card.outline.problem
+            problem=outline.problem
             or card.problem
-            or (self._suspect(key) if card.outline.is_js else None)
-            or card.outline.odd
+            or (self._suspect(key) if outline.is_js else None)
+            or outline.odd
             or odd
-            or self._misplaced(key, parent, has_child),
-            owner=self._owner(key, card),
+            or self._misplaced(key, above, has_child),
+            owner=self._owner(key, card) if key.ns else None,
         )
 
     def _owner(self, key: Key, card: Card) -> Ref | None:
-        if not key.ns:
-            return None
         # Of the graphs around it the innermost: a persistent subgraph's own name leaves out the tasks on the way.
         around = max(self.owners(key).items(), key=lambda one: (one[0].count("|"), one[0]), default=None)
         if around is None and card.parent is None and (outside := enclosing(key.ns)) is not None:
@@ -145,20 +144,20 @@ class ThreadReading:
             "database keeps the first"
         )
 
-    def _misplaced(self, key: Key, parent: Key | None, has_child: bool) -> str | None:
+    def _misplaced(self, key: Key, above: Card | None, has_child: bool) -> str | None:
         """What is wrong with where a checkpoint hangs."""
         skeleton = self.steps.skeleton
         if skeleton is None:
             return None
         if key in skeleton.circling:
             return "its parents go round in a circle"
-        if parent is not None and not self.steps.is_there(parent):
+        if above is not None and above.is_missing:
             return "its parent is not in the store"
         if has_child and key == skeleton.heads.get(key.ns):
             return "LangGraph goes on from here, as no id is greater, although the thread went on from it before"
         return None
 
-    def _nodes(self, card: Card, parent: Key | None) -> tuple[str, ...]:
+    def _nodes(self, card: Card, parent: Key | None, above: Card | None) -> tuple[str, ...]:
         """Who wrote a checkpoint: the tasks of its parent's superstep, or what its versions tell."""
         source = card.source
         if source == "input":
@@ -168,13 +167,13 @@ class ThreadReading:
         # Releases before 0.6 told it themselves.
         if written := rows.mapping(card.metadata.get("writes")):
             return tuple(written)
-        if parent is None:
+        if parent is None or above is None:
             return ()
         by_writes = tasks.writers(self.steps.ran(parent)) if source == "loop" else ()
         if by_writes and tasks.UNKNOWN not in by_writes:
             return by_writes
-        before = self.steps.card(parent).outline.seen
-        by_versions = tuple(node for node, channels in card.outline.seen.items() if before.get(node) != channels)
+        before = above.outline.seen
+        by_versions = tuple([node for node, channels in card.outline.seen.items() if before.get(node) != channels])
         return by_versions or by_writes
 
     # --- the parts of a checkpoint

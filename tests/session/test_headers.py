@@ -46,6 +46,21 @@ def test_one_is_read_with_its_neighbours_and_once() -> None:
     assert sorted(reading.asked) == sorted(view.refs)
 
 
+def test_who_passes_over_them_gets_the_same_and_keeps_nothing() -> None:
+    gone = Ref("t", "", uuid(2, 1))
+    reading = Reading(frozenset({gone}))
+    view = opened(reading)
+    known = view.headers[view.refs[0]]
+    before = view.headers.known()
+    asked = len(reading.asked)
+    found = view.headers.passing([view.refs[-1], view.refs[0], view.refs[-2]])
+    assert view.headers.known() == before
+    assert len(reading.asked) == asked + 2
+    assert found[1] is known
+    assert found == [view.headers[ref] for ref in (view.refs[-1], view.refs[0], view.refs[-2])]
+    assert opened(Reading(frozenset({gone}))).headers.passing([gone])[0].problem == "it is no longer in the store"
+
+
 def test_a_glimpse_reads_nothing_and_tells_what_the_id_does() -> None:
     reading = Reading()
     seen = opened(reading).seen

@@ -144,9 +144,7 @@ def log_lines(view: ThreadView, refs: Sequence[Ref], width: int | None, more: Ce
 def in_parts(view: ThreadView, refs: Sequence[Ref]) -> Iterator[list[Header]]:
     """Their headers, read a part at a time."""
     for at in range(0, len(refs), TOGETHER):
-        part = refs[at : at + TOGETHER]
-        view.headers.learn(part)
-        yield [view.headers[ref] for ref in part]
+        yield view.headers.passing(refs[at : at + TOGETHER])
 
 
 def log_cells(header: Header, here: str, short: Callable[[Ref], str]) -> tuple[str, ...]:

@@ -126,9 +126,19 @@ class Headers(Mapping[Ref, Header]):
             wanted = [ref for ref in refs if ref not in self._known]
             for start in range(0, len(wanted), TOGETHER):
                 part = wanted[start : start + TOGETHER]
-                found = {header.ref: header for header in self._read(part)} if self._read is not None else {}
-                for ref in part:
-                    self._known[ref] = self._finished(found.get(ref) or _gone(ref))
+                self._known.update(zip(part, self._read_now(part), strict=True))
+
+    def passing(self, refs: Sequence[Ref]) -> list[Header]:
+        """Those at these addresses, without keeping what has to be read for it: of who goes over all of them once."""
+        with self._lock:
+            wanted = [ref for ref in refs if ref not in self._known]
+            read = dict(zip(wanted, self._read_now(wanted), strict=True))
+            return [self._known[ref] if ref in self._known else read[ref] for ref in refs]
+
+    def _read_now(self, refs: Sequence[Ref]) -> Iterator[Header]:
+        found = {header.ref: header for header in self._read(refs)} if self._read is not None and refs else {}
+        finished = self._finished
+        return (finished(found.get(ref) or _gone(ref)) for ref in refs)
 
     def known(self) -> list[Header]:
         """Those that were read."""
