@@ -70,6 +70,7 @@ class ThreadFollowing(ThreadBase):
             self.call_after_refresh(self.read_details)
 
     def _rested(self, *, read: bool) -> None:
+        """Tell of the rows in view what is not known, and of the panels that what they are to show is not there yet."""
         self._rest = None
         if read:
             self.read_details()
@@ -77,6 +78,8 @@ class ThreadFollowing(ThreadBase):
             self.mark_stale(self.behind)
             self.show_pending()
             self._slow = self.set_timer(SLOW, partial(self.show_pending, slow=True))
+        self._read_headers()
+        self._read_facts()
 
     def show_line(self, *, force: bool = False) -> None:
         """The timeline and title for the line through the cursor."""
@@ -94,7 +97,7 @@ class ThreadFollowing(ThreadBase):
         return {"A": {self.pin} if self.pin is not None else set()}
 
     def read_details(self) -> None:
-        """Ask for what the panels show, and for the keys that the rows in view changed."""
+        """Ask for what the panels show."""
         if self.selected is None or self.view is None:
             return
         step = self.view.seen[self.selected].step
@@ -117,8 +120,6 @@ class ThreadFollowing(ThreadBase):
         self.reading_details = True
         if self._slow is not None:
             self._slow.stop()
-        self._read_headers()
-        self._read_facts()
 
     @on(DetailsRead)
     def _details_read(self, event: DetailsRead) -> None:
