@@ -150,15 +150,12 @@ def _pressing(terminal: Terminal, *, page: bool, upwards: bool) -> Callable[[], 
 
 
 def stepping(path: str) -> Callable[[], Amount]:
-    """From the key for the checkpoint before or after to the end of the frame with all that the panels show of it, less
-    the rest of the cursor that they wait for."""
-    from tt_debug.tui.screens.thread_following import REST
-
+    """From the key for the checkpoint before or after to the end of the frame with all that the panels show of it."""
     terminal = open_thread(path)
 
     def work() -> Amount:
         taken = [terminal.last_frame(key, STILL) for key in (*[b","] * WAY, *[b"."] * WAY)]
-        return Amount(statistics.quantiles(taken, n=20)[-1] - REST)
+        return Amount(statistics.quantiles(taken, n=20)[-1])
 
     return work
 
