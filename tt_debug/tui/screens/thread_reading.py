@@ -96,10 +96,11 @@ def _first_line(view: ThreadView, asked: Asked) -> HistoryLine:
 
 
 def _learned(view: ThreadView, line: HistoryLine, asked: Asked) -> HistoryLine:
-    """The line with the headers of which only the addresses are known, read newest first up to the most there may be.
-    What there is of it is shown as soon as its end is read."""
+    """The line with the headers of which only the addresses are known, read newest first: up to the most there may be,
+    but all that have come since. What there is of it is shown as soon as its end is read."""
     known = len(line.refs) - len(line.unread)
-    unread = line.unread[-max(FIRST, asked.most - known) :][::-1]
+    came = len(view.refs) - len(asked.before.view.refs) if asked.before is not None else 0
+    unread = line.unread[-max(came + 1, asked.most - known, 1) :][::-1]
     view.headers.learn(unread[:FIRST])
     if len(unread) > FIRST:
         asked.part(_opened(view, asked, _reread(view, line), whole=False))
