@@ -20,7 +20,8 @@ from tt_debug.session import listing
 from tt_debug.session.session import Session
 from tt_debug.tui import listings, watch
 from tt_debug.tui.app import OpenStore, TtDebugApp
-from tt_debug.tui.screens import thread_following
+from tt_debug.tui.loader import Loader
+from tt_debug.tui.screens import thread_following, thread_reading
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.thread import ThreadScreen
 from tt_debug.tui.watch import Watch
@@ -175,6 +176,27 @@ async def test_what_has_not_been_read_is_not_said_to_be_missing(
         assert screen.view.headers[screen.selected].step == 3
         screen.go_to("99")
         await wait_for(pilot, lambda: told(app) == [*said, "nothing called 99 on this line"])
+
+
+async def test_a_place_is_not_waited_for_where_the_addresses_of_the_line_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thread_reading, "FIRST", 5)
+    gate = threading.Event()
+    monkeypatch.setattr(Loader, "give_way", lambda _: gate.wait(60))
+    files = prepare(tmp_path)
+    session = Session.open(str(files.langgraph), read_only=True)
+    app = TtDebugApp([OpenStore(str(files.langgraph), "demo.db", session)], read_only=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = app.show_thread(app.stores[0], "trip-kyoto")
+        await wait_for(pilot, lambda: screen.line != ())
+        assert (screen.whole, screen.reading is None) == (False, False)
+        screen.go_to("50%")
+        await wait_for(pilot, lambda: screen.selected == screen.line[(len(screen.line) - 1) // 2])
+        gate.set()
+        await wait_for(pilot, lambda: screen.whole and not app.loader.busy)
+        assert told(app) == []
+    session.close()
 
 
 async def test_leaving_meanwhile_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

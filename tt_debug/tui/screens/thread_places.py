@@ -42,7 +42,9 @@ class ThreadPlaces(ThreadPanels):
 
     def _go_to(self, text: str, ref: Ref | None) -> None:
         counted = text.startswith("-") or text.endswith("%")
-        if self.reading is not None and not self.whole and (ref is None or counted):
+        # A line with checkpoints of which only the addresses are known has them all.
+        grows = self.reading is not None and not self.whole and not self._trunk_line.unread
+        if grows and (ref is None or counted):
             self._wanted = text
             self.say(f"going to {text} as soon as the line has been read")
         elif ref is None:
