@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
@@ -211,7 +210,7 @@ class StepConformance:
         sample.finish("r1", run.token, RunStatus.PAUSED)
         assert sample.requeue("r1", None).available == later
         run = sample.claim("r1", "you", 2)
-        sample.fail_step("r1", run.token, replace(failed, attempt=2, next_attempt_at=None))
+        sample.fail_step("r1", run.token, failed._replace(attempt=2, next_attempt_at=None))
         assert sample.run("r1").available is None
 
     @with_runs

@@ -75,8 +75,7 @@ class Run:
         return Status.HELD if self.hold_reason and self.status == RunStatus.CRASHED else shown(self.status)
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
+class StepRecord(NamedTuple):
     """One attempt at one node. ``duration`` is in seconds.
 
     ``status``: running, completed, failed, waiting (for a human), skipped, abandoned (its process died).

@@ -189,7 +189,7 @@ def test_cancelling_withdraws_the_question(on: Bench) -> None:
     token = on.store.claim("run-t", "one", 1).token
     made = commit(on, token, run_status=RunStatus.WAITING)
     question = Approval("q", "t", "", made.checkpoint.ref.id, "a", "ok?", run_id="run-t")
-    on.store.commit_step(replace(made, approval=question, step=replace(made.step, status="waiting")))
+    on.store.commit_step(replace(made, approval=question, step=made.step._replace(status="waiting")))
     assert [asked.id for asked in on.store.approvals("t")] == ["q"]
     assert on.store.approvals("u") == ()
     assert on.store.request("run-t", "pause").status == RunStatus.WAITING

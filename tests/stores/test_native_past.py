@@ -105,7 +105,7 @@ def test_runs_steps_and_questions_are_as_they_were_and_a_running_one_has_lost_it
     assert store.runs(TRIP) == (replace(run, status=RunStatus.CRASHED),)
     assert store.approvals(TRIP, status=None) == (asked,)
     assert store.definition(FLOW.hash) == FLOW
-    found = [replace(step, input=None) for step in store.steps(ref=SAMPLE[1].ref)]
+    found = [step._replace(input=None) for step in store.steps(ref=SAMPLE[1].ref)]
     assert sorted(found, key=lambda step: step.attempt) == [failed, done]
     assert [step.status for step in store.steps(ref=SAMPLE[5].ref)] == ["abandoned"]
     assert store.threads().items[0].meta["business_id"] == "case-7"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, Final
@@ -105,13 +105,13 @@ class GraphRecords:
 
     def finish(self, task: str, at: NewCheckpoint) -> None:
         """Its results are stored with that checkpoint."""
-        self._end(replace(self._tasks.pop(task), status="completed"), at)
+        self._end(self._tasks.pop(task)._replace(status="completed"), at)
         self._head = at.ref.id
 
     def fail(self, task: str, error: str) -> None:
         """It raised."""
         kind = error.partition(":")[0]
-        self._end(replace(self._tasks.pop(task), status="failed", error=error, error_class=kind))
+        self._end(self._tasks.pop(task)._replace(status="failed", error=error, error_class=kind))
 
     def _end(self, record: StepRecord, at: NewCheckpoint | None = None) -> None:
         self._patience.write(lambda: self._store.end_task(self._run.run_id, self._run.token, record, at))
@@ -163,7 +163,7 @@ class GraphRecords:
         attempt = asked["attempt"]
         if attempt not in self._ledgers:
             root = self._tasks[asked["task"]]
-            record = replace(root, node=asked["node"], visit=asked["visit"])
+            record = root._replace(node=asked["node"], visit=asked["visit"])
             calls = _Calls(self._run, record, self._numbers[root.ordinal, root.attempt], self._allow)
             self._ledgers[attempt] = Ledger(
                 self._store, self._run, calls, Parts({}, lambda *_: None), self._prolonged, self._patience.write
@@ -207,7 +207,7 @@ class GraphRecords:
             checkpoint=self._head, node=slot.node, prompt=held.prompt, schema=verdict_schema(held.kind),
             since=datetime.now(UTC), run_id=self._run.run_id, kind=held.kind,
         )  # fmt: skip
-        ended = replace(record, status="abandoned", ended=datetime.now(UTC), error=held.prompt, error_class=held.kind)
+        ended = record._replace(status="abandoned", ended=datetime.now(UTC), error=held.prompt, error_class=held.kind)
         self._store.hold(self._run.run_id, self._run.token, ended, asked, held.effect.key)
         return asked
 

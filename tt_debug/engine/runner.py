@@ -6,7 +6,7 @@ What runs next is `plan`, calling a node is `nodes`, every durable transition is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -104,17 +104,17 @@ class Runner:
         record = self._on.record(node, found.ordinal, found.attempt)
         match self._policy(header, record, found):
             case "skip":
-                return self._skip(replace(record, status="skipped", ended=record.started))
+                return self._skip(record._replace(status="skipped", ended=record.started))
             case "fail":
                 error = f"{node} was running when its process died, and is not to run again"
                 self._on.failed(record, Failure(error, "Interrupted", False), None)
             case "ask":
                 prompt = f"{node} was running when its process died: retry it, skip it, or fail the run?"
-                ended = replace(record, status="abandoned", ended=record.started)
+                ended = record._replace(status="abandoned", ended=record.started)
                 self._on.suspend(ended, Question(prompt, {"enum": list(INTERRUPTED)}, "question"))
         if found.wait_until is not None:
             self._wait(found.wait_until)
-            record = replace(record, started=self._on.now())
+            record = record._replace(started=self._on.now())
         self._on.begin(record)
         return record
 
@@ -149,9 +149,9 @@ class Runner:
         ended, log = self._on.now(), tuple(lines)
         if ledger.stopped is None and isinstance(outcome, NodeResult):
             point("run.node-returned")
-            record = replace(record, status="completed", output=outcome.output, ended=ended, log=log)
+            record = record._replace(status="completed", output=outcome.output, ended=ended, log=log)
             return record, self._committed(record, outcome.state, ledger.statements())
-        record = replace(record, ended=ended, log=log)
+        record = record._replace(ended=ended, log=log)
         if isinstance(ledger.stopped, Hold):
             self._on.hold(record, ledger.stopped)
         if isinstance(ledger.stopped, BreakpointHit):
@@ -209,7 +209,7 @@ class Runner:
         except MissingName as error:
             return Failure(f"the prompt of {node.id} cannot be filled: {error}", "MissingName", False)
         question = Question(prompt, node.response_schema, due=node.time_to_answer, on_timeout=node.on_timeout)
-        return self._on.suspend(replace(record, status="waiting"), question)
+        return self._on.suspend(record._replace(status="waiting"), question)
 
     def _again(self, node: Node, record: StepRecord, failure: Failure, failed: int) -> StepRecord:
         """The next attempt, durably running, after its wait; raises Ended when there is none."""

@@ -153,7 +153,7 @@ class Transitions:
 
     def pause(self, record: StepRecord, hit: BreakpointHit) -> NoReturn:
         """Stop at a breakpoint inside an attempt, which is begun again later."""
-        ended = replace(record, status="abandoned", ended=self.now(), error=hit.said)
+        ended = record._replace(status="abandoned", ended=self.now(), error=hit.said)
         self._write(lambda: self._store.fail_step(*self._owner, ended, run_status=RunStatus.PAUSED, hit=hit))
         point("run.paused")
         raise Ended(self._status_after(RunStatus.PAUSED), hit.said)
@@ -177,7 +177,7 @@ class Transitions:
         values, meta = self.state(), {"inside": record.node, "substep": name}
         output = self.binaries.taken(output)  # before the checkpoint, which brings the bytes
         made = self._checkpoint(record.node, values, record.node, RunStatus.RUNNING)
-        done = replace(record, status="completed", output=output, ended=self.now(), substep=name)
+        done = record._replace(status="completed", output=output, ended=self.now(), substep=name)
         point("run.substep-before-commit")
         commit = StepCommit(
             *self._owner, done, replace(made, source="substep", meta=meta),
@@ -196,7 +196,7 @@ class Transitions:
             thread=self.run.thread, ns="", checkpoint=self.place.head.id, node=record.node, prompt=held.prompt,
             schema=verdict_schema(held.kind), since=self.now(), run_id=self.run.run_id, kind=held.kind,
         )  # fmt: skip
-        ended = replace(record, status="abandoned", ended=self.now(), error=held.prompt, error_class=held.kind)
+        ended = record._replace(status="abandoned", ended=self.now(), error=held.prompt, error_class=held.kind)
         self._write(lambda: self._store.hold(*self._owner, ended, asked, held.effect.key))
         point("run.held")
         self.tell("waiting", node=record.node, approval=asked.id, prompt=held.prompt, ns="")
@@ -297,8 +297,8 @@ class Transitions:
         self._stops.look()
         hit = self._stops.at("error", record.node, self.state())
         retry_in = None if hit is not None else retry_in
-        ended = replace(
-            record, status="failed", ended=now, error=failure.error, error_class=failure.error_class,
+        ended = record._replace(
+            status="failed", ended=now, error=failure.error, error_class=failure.error_class,
             retryable=failure.retryable,
             next_attempt_at=None if retry_in is None else now + timedelta(seconds=retry_in),
         )  # fmt: skip

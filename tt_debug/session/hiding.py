@@ -48,7 +48,7 @@ def hidden_task(task: Task, hiding: Redaction) -> Task:
 
 def hidden_step(step: StepRecord, hiding: Redaction) -> StepRecord:
     """A log entry: its input and output."""
-    return replace(step, input=hiding.hide(step.input), output=hiding.hide(step.output))
+    return step._replace(input=hiding.hide(step.input), output=hiding.hide(step.output))
 
 
 def hidden_changes(changes: Diff, sides: tuple[Value, ...], hiding: Redaction) -> Diff:
