@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -131,6 +132,24 @@ async def test_more_rows_lay_out_nothing_but_where_the_bar_comes_or_goes() -> No
             assert view.show_vertical_scrollbar == (count > 24)
             assert view.max_scroll_y == view.scroll_y == max(0, count - 24)
             assert not view.show_vertical_scrollbar or view.vertical_scrollbar.window_virtual_size == count
+
+
+@pytest.mark.parametrize("count", [30, 1_000, 1_000_000])
+async def test_the_cells_of_the_bar_that_are_drawn_again_are_all_that_change(count: int) -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view = app.query_one(Numbers)
+        view.focus()
+        view.set_rows(count)
+        await pilot.pause()
+        bar = view.vertical_scrollbar
+        for key in ("pagedown", "pagedown", "G", "pageup", "k", "g", "ctrl+d"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert bar.position == view.scroll_y, key
+            drawn = [list(strip) for strip in app.screen._compositor.render_strips()]
+            bar.refresh()
+            assert [list(strip) for strip in app.screen._compositor.render_strips()] == drawn, key
 
 
 async def test_a_list_that_was_hidden_when_it_grew_has_its_bar_when_it_is_shown() -> None:

@@ -15,6 +15,7 @@ from textual import events, on
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -144,6 +145,18 @@ class RowView(Inked, can_focus=True):
         """Textual tells the bar of a movement only while it is shown; one may have come before."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """As Textual's, but of the bar only what changes is drawn again: all of its cells take as long as the rows."""
+        if self.show_vertical_scrollbar:
+            bar = self.vertical_scrollbar
+            before = _cells_of(bar)
+            bar.set_reactive(ScrollBar.position, bar.validate_position(new_value))
+            for y, (old, new) in enumerate(zip(before, _cells_of(bar), strict=True)):
+                if old != new:
+                    bar.refresh(Region(0, y, bar.size.width, 1))
+        if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
 
     def refresh_row(self, row: int) -> None:
         """Draw one row again."""
@@ -314,6 +327,13 @@ class RowView(Inked, can_focus=True):
             step = moves[to]
             direction = 1 if step > 0 else -1
             self.cursor = self._nearest(self.cursor + step, direction)
+
+
+def _cells_of(bar: ScrollBar) -> Sequence[Segment]:
+    """The cells of an upright bar, whatever its colours."""
+    width, height = bar.size
+    shown = bar.renderer.render_bar(height, bar.window_virtual_size, bar.window_size, bar.position, width)
+    return shown.segments[:height]  # of a place past the end there are more
 
 
 def _weight(style: Style | None) -> Style:
