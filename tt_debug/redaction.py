@@ -10,7 +10,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from stores.codec.json import loads
@@ -52,10 +52,15 @@ class Redaction:
 
     def __init__(self, names: Iterable[str] = USUAL) -> None:
         """A name matches a whole key or its last words, in any case and spelling; one with ``*`` the whole key."""
-        parts = sorted({_pattern(name) for name in names if _spelled(name.replace("*", "x"))})
-        self._pattern = re.compile("|".join(parts)) if parts else None
+        self._names = tuple(names)
         self._known: dict[str, bool] = {}
         self._seen: Shared[bool] = Shared()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        # Made at the first question: nothing is asked before the list of threads is on screen.
+        parts = sorted({_pattern(name) for name in self._names if _spelled(name.replace("*", "x"))})
+        return re.compile("|".join(parts)) if parts else None
 
     def names(self, key: object) -> bool:
         """Whether what is kept under ``key`` is secret."""

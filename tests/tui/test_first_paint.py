@@ -31,6 +31,7 @@ LATER = {
         "tt_debug.tui.screens.stores",
         "tt_debug.tui.screens.thread",
     ),
+    *("tt_debug.conversation", "tt_debug.tui.palette", "tt_debug.tui.rows.values"),
     *("tt_debug.tui.dialogs", "tt_debug.engine.events", "stores.runs", "stores.effects", "stores.postgres_address"),
     *("textual.widgets._text_area", "textual.document", "tree_sitter"),
 }

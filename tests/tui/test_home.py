@@ -15,10 +15,10 @@ from tests.tui.fakes import FakeSession, demo_session
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.glyphs import Glyphs
 from tt_debug.tui.preferences import Preferences
-from tt_debug.tui.rows import home
-from tt_debug.tui.rows.home import Preview, detail_lines
+from tt_debug.tui.rows import preview
+from tt_debug.tui.rows.home import detail_lines
 from tt_debug.tui.rows.pieces import text_of
-from tt_debug.tui.screens import home_reading
+from tt_debug.tui.rows.preview import Preview
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.row_view import RowView
@@ -278,13 +278,13 @@ async def test_the_command_of_this_screen_can_be_copied(session: FakeSession) ->
 async def test_the_preview_of_a_long_conversation_keeps_no_key_waiting(
     session: FakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_on, conversation = set(), home.conversation
+    asked_on, conversation = set(), preview.conversation
 
     def noted(state: Mapping[str, Value]) -> object:
         asked_on.add(threading.get_ident())
         return conversation(state)
 
-    monkeypatch.setattr(home, "conversation", noted)
+    monkeypatch.setattr(preview, "conversation", noted)
     app = app_over(session)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, app)
@@ -298,14 +298,14 @@ async def test_a_preview_that_was_asked_for_before_its_panel_had_its_width_is_as
     app = app_over(session)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, app)
-        panel, asked, read = app.screen.query_one("#messages", Panel), [], home_reading.preview
+        panel, asked, read = app.screen.query_one("#messages", Panel), [], preview.preview
 
         def noted(checkpoint: Checkpoint, width: int, glyphs: Glyphs) -> Preview:
             asked.append(width)
             return read(checkpoint, width, glyphs)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(home_reading, "preview", noted)
+            patch.setattr(preview, "preview", noted)
             patch.setattr(Panel, "text_width", 20)
             app.screen.query_one(ThreadsView).post_message(RowView.Highlighted(app.screen.query_one(ThreadsView), 0))
             await settled(pilot, app)

@@ -50,10 +50,10 @@ def require_screen(front: Front, instead: str) -> None:
 def _refuse_slip(options: ScreenOptions) -> None:
     """A mistyped command looks like a store: say so rather than look for a file of that name. Raises UsageError."""
     word = options.store
-    close = difflib.get_close_matches(word, commands.names(), n=1)
-    is_there = "/" in word or Path(word).exists()
-    if close and not is_there:
-        raise UsageError(f"{word!r} is neither a command nor a store", hint=f"did you mean: tt-debug {close[0]}")
+    if not ("/" in word or Path(word).exists()):
+        close = difflib.get_close_matches(word, commands.names(), n=1)
+        if close:
+            raise UsageError(f"{word!r} is neither a command nor a store", hint=f"did you mean: tt-debug {close[0]}")
     if options.more:
         raise UsageError(
             f"the interface opens one store; {options.more[0]!r} is one word too many", hint="tt-debug --help"

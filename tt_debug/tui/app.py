@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Input
@@ -30,7 +30,6 @@ from tt_debug.tui.loader import Loader
 from tt_debug.tui.memory import Memory
 from tt_debug.tui.messages import Bug
 from tt_debug.tui.opening import Opening, OpenStore, label_of
-from tt_debug.tui.palette import Commands, Palette
 from tt_debug.tui.plain_signs import PlainSigns
 from tt_debug.tui.preferences import Preferences, read_preferences
 from tt_debug.tui.theme import own_variables, wants_no_color
@@ -60,12 +59,18 @@ class Done(NamedTuple):
     made: tuple[OpenStore, Ref] | None = None
 
 
+def _commands() -> type[Provider]:
+    from tt_debug.tui.palette import Commands  # not before the palette is opened
+
+    return Commands
+
+
 class TtDebugApp(Advice):
     """One app over one or several open stores; without any it offers those it finds (`StoresScreen`)."""
 
     TITLE = "tt-debug"
     CSS_PATH = ["styles.tcss", "thread.tcss"]
-    COMMANDS = {Commands}
+    COMMANDS = {_commands}
     ENABLE_COMMAND_PALETTE = True
     ESCAPE_TO_MINIMIZE = False
 
@@ -242,6 +247,8 @@ class TtDebugApp(Advice):
 
     def open_palette(self) -> None:
         """Open the command palette, once."""
+        from tt_debug.tui.palette import Palette
+
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(Palette())
 
@@ -252,6 +259,8 @@ class TtDebugApp(Advice):
     def on_key(self, event: events.Key) -> None:
         """A key that comes back here while a text field or the palette is open was sent before that had the focus
         (typed fast, or bundled by a slow line): it belongs there and is not a command."""
+        from tt_debug.tui.palette import Palette
+
         field = self.focused
         if isinstance(self.screen, Palette) and field is None:
             self.screen.take(event)

@@ -15,7 +15,6 @@ from stores.blobs import Blob
 from stores.model import Opaque, Path, Value
 from stores.paths import format_path
 from tt_debug import __version__
-from tt_debug.conversation import as_message
 from tt_debug.errors import UsageError
 from tt_debug.redaction import Hidden
 from tt_debug.text import human_size, safe_text
@@ -35,6 +34,8 @@ class Copyable(NamedTuple):
 
 def of_value(value: Value, path: Path) -> list[Copyable]:
     """What of the value at ``path`` can be copied, the likeliest first; nothing of a hidden one but its place."""
+    from tt_debug.conversation import as_message
+
     found: list[Copyable] = []
     message = as_message(value)
     if message is not None and message.text:

@@ -1,68 +1,26 @@
-"""The lines of Home's preview: last messages or state, forks, details of one thread. Pure: values in, pieces out."""
+"""The lines of Home about one thread: where it stands, forks, details. Pure: values in, pieces out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from stores.model import Checkpoint, Status, StoreInfo, ThreadInfo
-from tt_debug.conversation import conversation
+from stores.model import Status, StoreInfo, ThreadInfo
 from tt_debug.text import counted, human_age, safe_text
-from tt_debug.tui.glyphs import UNICODE, Glyphs, status_glyph, status_ink
-from tt_debug.tui.rows.message import summary
+from tt_debug.tui.glyphs import Glyphs, status_glyph, status_ink
 from tt_debug.tui.rows.pieces import Line, Piece, pad, wrap
 from tt_debug.tui.rows.spent import Used, used_words
-from tt_debug.tui.rows.values import question_line, value_line
 
 UNREAD = "not read yet"
-MESSAGES = 12
-"""The newest messages shown; the Thread screen has them all."""
-
 NAME = 20
 """The most cells of a name among the details."""
-
-MATTER_LINES = 4
-"""The most lines of one question or error."""
 
 
 def problem_lines(problem: str, width: int) -> list[Line]:
     """Why there is no preview."""
     return wrap((Piece(safe_text(problem), "error"),), width)
-
-
-class Preview(NamedTuple):
-    """``lines`` of the newest ``messages``, or of the state where it has none."""
-
-    messages: bool
-    lines: list[Line]
-
-
-def preview(checkpoint: Checkpoint, width: int, glyphs: Glyphs = UNICODE) -> Preview:
-    """The newest messages, or the state's keys where there are none; last what waits or failed, wrapped."""
-    _, turns = conversation(checkpoint.state)
-    lines = [summary(turn.message, glyphs) for turn in turns[-MESSAGES:]]
-    if not turns:
-        lines = [
-            (Piece(f"{safe_text(str(key))}  ", "key"), *value_line(value, glyphs))
-            for key, value in checkpoint.state.items()
-        ]
-    matters = (wrap(matter, width)[:MATTER_LINES] for matter in _open_matters(checkpoint, glyphs))
-    return Preview(bool(turns), [*lines, *(line for matter in matters for line in matter)])
-
-
-def _open_matters(checkpoint: Checkpoint, glyphs: Glyphs) -> Iterable[Line]:
-    for task in checkpoint.tasks:
-        node = safe_text(task.node)
-        for interrupt in task.interrupts:
-            yield (
-                Piece(f"{glyphs.waiting} {node} waits for an answer  ", "warning"),
-                *question_line(interrupt.value, glyphs),
-            )
-        if task.error:
-            yield (Piece(f"{glyphs.failed} {node} failed  ", "error"), Piece(safe_text(task.error[:400]), "error"))
 
 
 def fork_lines(
@@ -91,6 +49,8 @@ def fork_lines(
 
 def detail_lines(info: ThreadInfo, store: StoreInfo, used: Used | None = None) -> list[Line]:
     """Names and values of one thread, its own metadata last. ``used`` is what its messages tell, as far as read."""
+    from tt_debug.tui.rows.values import value_line  # with messages 3 ms, behind the first rows
+
     facts: list[tuple[str, str]] = [("status", info.status if info.read else UNREAD)]
     if info.step is not None:
         facts.append(("step", str(info.step)))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.screen import Screen
 
 from tt_debug.text import safe_text
-from tt_debug.tui.palette import Palette, ThreadCommands
 from tt_debug.tui.replacing import REPLACED
 from tt_debug.tui.widgets.title_bar import Title, TitleBar
 
@@ -120,6 +119,8 @@ class EverywhereActions(Screen[None]):
 
     def act_threads(self) -> None:
         """Pick a thread by name."""
+        from tt_debug.tui.palette import Palette, ThreadCommands
+
         self.app.push_screen(Palette([ThreadCommands], placeholder="thread…"))
 
     def act_palette(self) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
 from stores.model import Ref
-from tt_debug.redaction import Redaction
 from tt_debug.session.hiding import hidden_checkpoint
-from tt_debug.session.session import Session
-from tt_debug.tui.glyphs import Glyphs
-from tt_debug.tui.rows.home import Preview, preview
 from tt_debug.tui.rows.spent import Used, used_by
-from tt_debug.usage import Prices
+
+if TYPE_CHECKING:
+    from tt_debug.redaction import Redaction
+    from tt_debug.session.session import Session
+    from tt_debug.tui.glyphs import Glyphs
+    from tt_debug.tui.rows.preview import Preview
+    from tt_debug.usage import Prices
 
 
 class Wanted(NamedTuple):
@@ -41,6 +43,8 @@ def read_preview(session: Session, wanted: Wanted) -> tuple[Ref, Preview, Used |
     """A checkpoint with its secrets hidden, and what its messages tell, of which names of tokens hide nothing.
 
     Of 50 MB of messages this takes a second."""
+    from tt_debug.tui.rows.preview import preview
+
     checkpoint = session.load(wanted.ref)
     shown = preview(hidden_checkpoint(checkpoint, wanted.hiding), wanted.width, wanted.glyphs)
     used = used_by(dict(checkpoint.state), wanted.prices)
