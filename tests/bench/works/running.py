@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypedDict
@@ -276,15 +276,19 @@ def steps_dbos() -> Callable[[], Amount]:
 
 
 def child(place: str) -> None:
-    """One of many: makes itself ready, and runs its run once it is told to."""
+    """One of many: makes itself ready, runs its run once it is told to, and says when that has ended."""
     run = steps_ours(at=place)
     print("ready", flush=True)  # noqa: T201
     sys.stdin.readline()
     run()
+    print("done", flush=True)  # noqa: T201
 
 
 def runs_at_once(processes: int) -> Callable[[], Amount]:
-    """As many runs of ours at once, each in a process of its own, on one file: seconds a step, over all of them."""
+    """As many runs of ours at once, each in a process of its own, on one file: seconds a step, over all of them.
+
+    From the word to start to the last run's end: what a process takes to start and to end is no part of a step.
+    """
     from stores import create_native
 
     place = str(_folder() / "many.sqlite")
@@ -296,15 +300,23 @@ def runs_at_once(processes: int) -> Callable[[], Amount]:
         children = [
             subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
         ]
-        for each in children:
-            assert each.stdout is not None
-            assert each.stdout.readline() == "ready\n"
+        _hear(children, "ready\n")
         begun = time.perf_counter()
         for each in children:
             assert each.stdin is not None
             each.stdin.write("go\n")
             each.stdin.flush()
-        assert all(each.wait() == 0 for each in children)
-        return Amount((time.perf_counter() - begun) / STEPS / processes)
+        _hear(children, "done\n")
+        taken = time.perf_counter() - begun
+        for each in children:
+            each.communicate()
+        return Amount(taken / STEPS / processes)
 
     return work
+
+
+def _hear(children: Sequence[subprocess.Popen[str]], line: str) -> None:
+    """Wait until every one of them has said the line."""
+    for each in children:
+        assert each.stdout is not None
+        assert each.stdout.readline() == line
