@@ -8,14 +8,22 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
 import time
 import weakref
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from stores.errors import Busy, ReadOnly, Unreachable
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 _PAUSE: Final = 0.002  # seconds between two tries; a write transaction takes about one millisecond
+TRYING: Final = 0.25
+"""Seconds for which a lock is tried for. Tries are cheap, and let who has just had it go on, its pages in memory: turns
+taken strictly halve what many writers get done. But they may fail for ever: after so long the kernel's queue is joined.
+"""
 _PID_WIDTH: Final = 12
 _MOMENT: Final = 0.2  # seconds for which somebody who tidies up may have a lock
 
@@ -34,14 +42,11 @@ class FileLock:
     def take(self, seconds: float) -> None:
         """Lock, waiting at most so long (0: one try). Raises Busy naming the holder, ReadOnly where no file can be."""
         fd = self._open()
-        give_up = time.monotonic() + seconds
-        while not _try(fd):
-            if time.monotonic() >= give_up:
-                raise Busy(
-                    f"{self._path} is locked by process {self.holder() or 'unknown'}",
-                    hint="Wait for it to finish, or end it.",
-                )
-            time.sleep(_PAUSE)
+        if not _tried(fd, min(seconds, TRYING)) and not self._queued(fd, seconds - TRYING):
+            raise Busy(
+                f"{self._path} is locked by process {self.holder() or 'unknown'}",
+                hint="Wait for it to finish, or end it.",
+            )
         os.pwrite(fd, str(os.getpid()).ljust(_PID_WIDTH).encode(), 0)
 
     def free(self) -> None:
@@ -59,6 +64,27 @@ class FileLock:
         """Unlock and let go of the file."""
         self.free()
         self._drop()
+
+    def _queued(self, fd: int, seconds: float) -> bool:
+        """Whether the lock came in time by the order of coming.
+
+        No system call leaves the kernel's queue after a while, so a thread stands in it.
+        """
+        if seconds <= 0:
+            return False
+        from concurrent.futures import Future, wait  # 5 ms, and hardly ever is it needed
+
+        place: Future[None] = Future()
+        threading.Thread(target=_stand, args=(fd, place), name="lock", daemon=True).start()
+        came = False
+        try:
+            came = bool(wait((place,), seconds).done)
+        finally:
+            if place.cancel():
+                self._fd = None  # the thread's, which closes it
+            elif not came:  # but it has come since
+                self.free()
+        return came
 
     def _drop(self) -> None:
         fd, self._fd = self._fd, None
@@ -173,6 +199,26 @@ def _try(fd: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _tried(fd: int, seconds: float) -> bool:
+    """Whether one of the tries of so long got it."""
+    give_up = time.monotonic() + seconds
+    while not _try(fd):
+        if time.monotonic() >= give_up:
+            return False
+        time.sleep(_PAUSE)
+    return True
+
+
+def _stand(fd: int, place: Future[None]) -> None:
+    """Lock, and say so; where nobody waits any more let go of it and of the file."""
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    if place.set_running_or_notify_cancel():
+        place.set_result(None)
+    else:
+        fcntl.flock(fd, fcntl.LOCK_UN)  # a copy of this process may have the file open still
+        os.close(fd)
 
 
 def _drop_in_copies(lock: FileLock) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+import stores.locks
 import stores.sqlite
 from stores import open_store
 from stores.conformance import folder_as_it_is
@@ -69,6 +73,91 @@ def test_a_lock_that_is_held_is_named_after_a_bounded_wait(tmp_path: Path, monke
             with writing.transaction() as db:
                 db.execute(INSERT)
     lock.close()
+
+
+def test_who_never_finds_a_lock_free_gets_it_by_the_order_of_coming(
+    unlucky: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    lock.take(60)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(other.take, 60)
+        lock.free()
+        waiting.result()
+    monkeypatch.undo()
+    with pytest.raises(Busy):
+        lock.take(0)
+    lock.close()
+    other.close()
+
+
+def test_who_queues_for_a_lock_gets_it_when_its_holder_is_killed(unlucky: None, tmp_path: Path) -> None:
+    holder = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from stores.locks import FileLock\n"
+        "lock = FileLock(Path(sys.argv[1]))\n"
+        "lock.take(0)\n"
+        "print('locked', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    argv = [sys.executable, "-c", holder, str(tmp_path / "lock")]
+    with running(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child, ThreadPoolExecutor() as pool:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "locked\n"
+        lock = FileLock(tmp_path / "lock")
+        waiting = pool.submit(lock.take, 60)
+        child.kill()
+        waiting.result()
+        lock.close()
+
+
+def test_who_waited_too_long_for_a_lock_does_not_get_it_afterwards(unlucky: None, tmp_path: Path) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    lock.take(60)
+    files = len(os.listdir("/dev/fd"))
+    with pytest.raises(Busy, match=f"process {os.getpid()}"):
+        other.take(0.001)
+    lock.free()
+    nobody_queues()
+    assert len(os.listdir("/dev/fd")) == files
+    for each in (lock, other):
+        each.take(60)
+        each.close()
+
+
+def test_who_is_interrupted_while_it_waits_for_a_lock_does_not_get_it_afterwards(
+    unlucky: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    lock.take(60)
+    monkeypatch.setattr(concurrent.futures, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        other.take(60)
+    lock.close()
+    nobody_queues()
+    monkeypatch.undo()
+    lock.take(0)
+    lock.close()
+
+
+@pytest.fixture
+def unlucky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No try at a lock meets the moment in which it is free."""
+    monkeypatch.setattr(stores.locks, "_try", lambda fd: False)
+    monkeypatch.setattr(stores.locks, "TRYING", 0.0)
+
+
+def interrupted(*_: object) -> None:
+    """What Ctrl-C does to whoever waits."""
+    raise KeyboardInterrupt
+
+
+def nobody_queues() -> None:
+    """Return once no thread of this process stands in a queue any more."""
+    for thread in threading.enumerate():
+        if thread.name == "lock":
+            thread.join()
 
 
 def test_the_last_to_close_leaves_no_log_behind(tmp_path: Path) -> None:
