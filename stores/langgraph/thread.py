@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from stores import ids
 from stores.codec.msgpack import Decoder
 from stores.errors import Corrupt, NotFound
-from stores.langgraph import delta, rows, tasks
+from stores.langgraph import rows, tasks
 from stores.langgraph.next import PUSH
 from stores.langgraph.outline import send_given
 from stores.langgraph.rows import CheckpointRow
@@ -83,11 +83,15 @@ class ThreadReading:
 
     def has_deltas(self, key: Key) -> bool:
         """Whether values of this checkpoint are rebuilt from what its ancestors wrote, or were just snapshot."""
+        from stores.langgraph import delta  # with its reducers 1 ms, and a header has none
+
         card = self.steps.card(key)
         return bool(delta.delta_channels(card.metadata)) or card.outline.snapshot
 
     def needed(self, key: Key) -> tuple[Key, ...]:
         """As `stores.keeping.TellsNeeds.needed`."""
+        from stores.langgraph import delta
+
         card = self.steps.card(key)
         missing = delta.delta_channels(card.metadata) & card.outline.channels - card.outline.available.keys()
         found = delta.needed(self.steps, missing, key)
@@ -179,6 +183,8 @@ class ThreadReading:
     # --- the parts of a checkpoint
 
     def _content(self, row: CheckpointRow, card: Card, decoder: Decoder) -> Content:
+        from stores.langgraph import delta
+
         content = rows.content_of(row, decoder)
         if isinstance(content, Opaque) and content.kind != "undecodable":
             return Content({_UNREAD: content}, {}, {})

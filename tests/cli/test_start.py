@@ -33,6 +33,7 @@ FOR_HELP = {"cells", "errors", "cli", "cli.commands", "cli.help", "cli.main", "c
 
 FOR_MORE_THAN_HEADERS = {
     *("stores.effects", "stores.runs", "stores.langgraph.write", "stores.langgraph.scanning", "stores.table"),
+    *("stores.langgraph.delta", "stores.langgraph.reducers"),
     *("stores.native.sqlite", "tt_debug.diff", "tt_debug.query", "tt_debug.searching", "tt_debug.engine.recover"),
     *("tt_debug.session.forking", "tt_debug.session.operating", "tt_debug.session.plans"),
     *("tt_debug.session.questions", "tt_debug.session.watches", "subprocess", "email", "importlib.metadata"),
