@@ -153,13 +153,16 @@ class Redaction:
             elif isinstance(value, list | tuple):
                 todo.extend(value)
             elif isinstance(value, Tagged):
-                if _is_secret_class(value) or self._seen.of(value, partial(self._holds_any, value.value)):
+                if self._seen.of(value, partial(self._is_or_holds, value)):
                     return True
             elif isinstance(value, Partial):
                 todo.extend((value.seed, *value.writes))
             elif self._tells_secret(value):
                 return True
         return False
+
+    def _is_or_holds(self, value: Tagged) -> bool:
+        return _is_secret_class(value) or self._holds_any(value.value)
 
     def _is_secret(self, holder: Mapping[Any, Value], key: Any) -> bool:
         return self.names(key) or self._is_named_value(holder, key)
