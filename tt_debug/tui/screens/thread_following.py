@@ -1,4 +1,4 @@
-"""Following the cursor of the Thread screen: the line through it at once, what the panels show when it has rested.
+"""Following the cursor of the Thread screen: the line through it at once, what the panels show unless it goes on.
 
 Owns what is asked for and when; how it is drawn is the panels'.
 """
@@ -20,7 +20,7 @@ from tt_debug.tui.screens.thread_parts import DetailsRead, FactsRead, HeadersRea
 from tt_debug.tui.widgets.messages_view import MessagesView
 
 REST: Final = 0.05
-"""Seconds the cursor rests before the panels follow: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
+"""Seconds after a step within which another makes the panels wait: 300 × ``j`` took 0.6 s with it, 1.8 s without."""
 SLOW: Final = 0.2
 """Seconds after which a reading shows a sign of life."""
 
