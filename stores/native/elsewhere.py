@@ -17,7 +17,7 @@ from stores.model import Header, NewCheckpoint, Ref
 from stores.native import effect_rows
 from stores.native import steps as step_rows
 from stores.native.database import Database
-from stores.native.fencing import fenced
+from stores.native.fencing import fenced, owned
 from stores.native.inbox import COLUMNS, approval_of, not_open
 from stores.native.lease_clock import micros_now
 from stores.native.rows import ASKED, header_at, insert_checkpoint, to_micros, to_text
@@ -51,8 +51,9 @@ class RunsElsewhere(NativeStore):
 
     def start_task(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log a task as running; others of its superstep run beside it."""
-        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
-            step_rows.start(db, step, thread, token)
+        with self._writing() as db:
+            mine = owned(db, self._fence(run_id, token))
+            step_rows.start(db, step, mine.thread, mine.head, token)
             point("elsewhere.task-started")
 
     def end_task(self, run_id: str, token: int, step: StepRecord, at: NewCheckpoint | None = None) -> None:

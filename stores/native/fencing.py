@@ -21,12 +21,16 @@ from stores.runs import Run, RunStatus, StepCommit
 
 
 class Owned(NamedTuple):
-    """A running run as its owner finds it in a transaction; ``head`` is its thread's."""
+    """A running run as its owner finds it in a transaction; ``head`` is its thread's.
+
+    ``may_stop`` says that there are breakpoints, of whichever threads.
+    """
 
     thread: str
     workflow_hash: str
     requested: str | None
     head: str
+    may_stop: bool
 
 
 @contextmanager
@@ -41,7 +45,7 @@ def owned(db: Database, fence: Fence, head: str | None = None) -> Owned:
         "UPDATE runs SET beat_at = ?1, head = coalesce(?2, head)"
         " WHERE run_id = ?3 AND token = ?4 AND status = 'running' AND (?5 IS NULL OR owner = ?5)"
         " RETURNING thread_id, workflow_hash, requested,"
-        " (SELECT t.head FROM threads t WHERE t.thread_id = runs.thread_id)",
+        " (SELECT t.head FROM threads t WHERE t.thread_id = runs.thread_id), EXISTS (SELECT 1 FROM breakpoints)",
         (micros_now(db), head, *fence),
     ).fetchone()
     if row is None:

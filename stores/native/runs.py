@@ -63,9 +63,10 @@ class NativeRuns(NativeDefinitions, NativeInbox, NativeBreakpoints):
 
     def start_step(self, run_id: str, token: int, step: StepRecord) -> None:
         """Log the attempt; an earlier one of the run that is still logged as running was abandoned."""
-        with self._writing() as db, fenced(db, self._fence(run_id, token)) as thread:
+        with self._writing() as db:
+            mine = owned(db, self._fence(run_id, token))
             step_rows.abandon(db, run_id)
-            step_rows.start(db, step, thread, token)
+            step_rows.start(db, step, mine.thread, mine.head, token)
             point("native.step-started")
 
     def commit_step(self, commit: StepCommit) -> Header:
@@ -289,7 +290,7 @@ def refused(db: Database, run_id: str, what: str) -> StoreError:
 def _commit_step(db: Database, mine: Owned, commit: StepCommit) -> Header:
     then: Decision | StepCommit = commit
     if commit.decide is not None:
-        then = commit.decide(mine.requested, breakpoints_at(db, mine.thread))
+        then = commit.decide(mine.requested, breakpoints_at(db, mine.thread) if mine.may_stop else ())
     row = put_checkpoint(db, commit.checkpoint, made_by(mine, commit))
     point("native.checkpoint-inserted")
     step_rows.end(db, commit.step, commit.checkpoint.ref, row.parent_id, commit.token)
@@ -298,7 +299,7 @@ def _commit_step(db: Database, mine: Owned, commit: StepCommit) -> Header:
     if commit.approval is not None:
         insert_approval(db, commit.approval)
     if then.following is not None:
-        step_rows.start(db, then.following, mine.thread, commit.token)
+        step_rows.start(db, then.following, mine.thread, row.checkpoint_id, commit.token)
     status = then.run_status
     if status != RunStatus.RUNNING:  # it goes on as it stands: touching its status would write an index
         status = move(db, commit.run_id, status, then.error)

@@ -41,14 +41,14 @@ WITH RECURSIVE line(thread_id, checkpoint_id) AS (
 """
 
 
-def start(db: Database, step: StepRecord, thread: str, token: int) -> None:
+def start(db: Database, step: StepRecord, thread: str, head: str, token: int) -> None:
     """Insert an attempt as running from the thread's head."""
     db.execute(
         "INSERT INTO steps (run_id, ordinal, attempt, node, visit, token, status, thread_id, base, started_at, substep)"
-        " SELECT ?, ?, ?, ?, ?, ?, 'running', thread_id, head, ?, '' FROM threads WHERE thread_id = ?",
+        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, '')",
         (
-            step.run_id, step.ordinal, step.attempt, step.node, step.visit, token,
-            to_micros(step.started) or micros_now(db), thread,
+            step.run_id, step.ordinal, step.attempt, step.node, step.visit, token, thread, head,
+            to_micros(step.started) or micros_now(db),
         ),
     )  # fmt: skip
 
