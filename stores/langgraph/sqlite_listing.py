@@ -80,6 +80,12 @@ def spaces(ns: str) -> str:
         SELECT space FROM spaces WHERE space IS NOT NULL"""
 
 
+def counted(ns: str, id: str) -> str:
+    """The question for (count, first namespace, last namespace) of the thread ``:thread``."""
+    rows = f"FROM checkpoints WHERE thread_id = :thread AND {_TEXT.format(ns)} AND {_TEXT.format(id)}"
+    return f"SELECT (SELECT count(*) {rows}), (SELECT min({ns}) {rows}), (SELECT max({ns}) {rows})"
+
+
 def is_text(row: Sequence[object]) -> bool:
     """Whether the texts of a row are valid ones, which can be asked for."""
     return all(map(has_utf8, [part for part in row if isinstance(part, str) and not part.isascii()]))

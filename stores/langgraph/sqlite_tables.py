@@ -19,7 +19,7 @@ from stores.langgraph import sqlite_room, sqlite_threads
 from stores.langgraph.collisions import Versions
 from stores.langgraph.rows import Blob, CheckpointRow, WriteRow, as_bytes, as_text
 from stores.langgraph.skeleton import Column, Key, Skeleton, build, is_ascending
-from stores.langgraph.sqlite_listing import Listing, is_text, spaces
+from stores.langgraph.sqlite_listing import Listing, counted, is_text, spaces
 from stores.langgraph.tables import recognises
 from stores.model import Ref
 
@@ -175,9 +175,11 @@ class SqliteTables:
 
     def count(self, thread: str) -> tuple[int, str | None]:
         """How many checkpoints a thread has, and its newest id: changes when its skeleton does."""
-        question = f"SELECT count(*), max({self.id}) FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
-        count, newest = self.db.execute(question, (thread,)).fetchone()
-        return count, newest
+        count, first, last = self.db.execute(counted(self.ns, self.id), {"thread": thread}).fetchone()
+        if first == last:  # as in most: its greatest id is found, not looked for among all
+            return count, None if first is None else self.head(thread, first)
+        question = f"SELECT max({self.id}) FROM checkpoints WHERE thread_id = ? AND {self.addressed}"
+        return count, self.db.execute(question, (thread,)).fetchone()[0]
 
     def read_many(
         self, refs: Iterable[Ref], known: Callable[[Ref], int | None]
@@ -192,7 +194,9 @@ class SqliteTables:
             rows = self._each(wanted, "writes", f"task_id, {self.write_path}, idx, channel", _IS_WHOLE)
             for ref, of_one in groupby(rows, itemgetter(0)):
                 self._written[ref] = [self._write(*row) for _, row in of_one]
-        unknown = [ref for ref in wanted if ref not in self._stamps or self._stamps[ref] != known(ref)]
+        unknown = wanted
+        if remembered:
+            unknown = [ref for ref in wanted if ref not in self._stamps or self._stamps[ref] != known(ref)]
         what = f"{self.parent}, {self.type}, checkpoint, {self.metadata}"
         for ref, stored in self._each(unknown, "checkpoints", what):
             row = self._row(ref.ns, ref.id, *stored)
@@ -273,7 +277,8 @@ class SqliteTables:
 
     def _write(self, task: Any, path: Any, idx: Any, channel: Any, *value: Any) -> WriteRow:
         if not value and type(task) is type(path) is type(channel) is str and (task + path + channel).isascii():
-            return WriteRow(task, path, idx if isinstance(idx, int) else 0, channel)
+            # Past the named tuple's own constructor: there are several of these for each row that is listed.
+            return tuple.__new__(WriteRow, (task, path, idx if isinstance(idx, int) else 0, channel, None, None))
         name = as_text(task), as_text(path), idx if isinstance(idx, int) else 0, as_text(channel)
         if not value:
             return WriteRow(*name)

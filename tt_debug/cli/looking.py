@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -120,7 +120,9 @@ def log(front: Front, options: LogOptions) -> ExitCode:
         raise UsageError("--watch makes columns of the list, and --graph draws none", hint="leave one of them out")
     with front.looking(options.store) as session:
         view, ref = addresses.locate(session, options.thread)
-        refs = _chosen(view, ref, options)
+        # The whole graph is drawn from its rows.
+        is_whole = options.graph and not options.as_json and options.limit is None and options.ns is None
+        refs = () if is_whole else _chosen(view, ref, options)
         asked = None
         if options.watch:
             from tt_debug.cli.watching import watched  # with expressions and questions, 15 ms
@@ -135,7 +137,7 @@ def log(front: Front, options: LogOptions) -> ExitCode:
             records_of = ((header, asked.record(header.ref) if asked is not None else {}) for header in headers)
             output.document("log", [log_record(header) | more for header, more in records_of])
         elif options.graph:
-            output.text(_drawn(view, refs, options))
+            output.text(_drawn(view, None if is_whole else refs, options))
         else:
             output.text(tables.log_lines(view, refs, line_width(), asked))
     return ExitCode.OK
@@ -151,11 +153,11 @@ def _chosen(view: ThreadView, ref: Ref, options: LogOptions) -> Sequence[Ref]:
     return refs if options.limit is None else refs[max(0, len(refs) - options.limit) :]
 
 
-def _drawn(view: ThreadView, refs: Sequence[Ref], options: LogOptions) -> Iterator[str]:
-    """The graph's rows of the chosen checkpoints; folded branches stand where their first checkpoint would."""
+def _drawn(view: ThreadView, chosen: Collection[Ref] | None, options: LogOptions) -> Iterator[str]:
+    """The graph's rows, or those of the chosen checkpoints; folded branches stand where their first would."""
     rows = view.rows(unfolded=None if options.all else ())
     wanted: Sequence[int] = range(len(rows))
-    if options.limit is not None or options.ns is not None:
-        chosen = set(refs)
+    if chosen is not None:
+        chosen = frozenset(chosen)
         wanted = [at for at, node in enumerate(rows.shape.nodes) if view.refs[node] in chosen]
     return tables.graph_lines(view, rows, wanted)

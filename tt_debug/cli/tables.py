@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stores.model import MISSING
@@ -52,11 +52,11 @@ def long_table(
             cells = [(column.title, *below) for column, below in zip(columns, cells, strict=True)]
         shown = []
         for place in widths if cells else ():
-            taken = _cells_of(cells[place])
-            widths[place] = room = max(widths[place], min(WIDEST, max(taken)))
+            width_of = _width_of(cells[place])
+            widths[place] = room = max(widths[place], min(WIDEST, max(map(width_of, cells[place]))))
             align = str.rjust if columns[place].right else str.ljust
             # Python counts characters, and a terminal cells.
-            rooms = [room + len(text) - used for text, used in zip(cells[place], taken, strict=True)]
+            rooms = repeat(room) if width_of is len else [room + len(text) - width_of(text) for text in cells[place]]
             shown.append(map(align, cells[place], rooms))
         for line in map(GAP.join, zip(*shown, strict=True)):
             yield clip(line.rstrip(), width) if width else line.rstrip()
@@ -67,8 +67,9 @@ def _safe(cells: Sequence[str]) -> Sequence[str]:
     return cells if "".join(cells).isprintable() else tuple(map(safe_text, cells))
 
 
-def _cells_of(texts: Sequence[str]) -> list[int]:
-    return list(map(len if "".join(texts).isascii() else cell_width, texts))
+def _width_of(texts: Sequence[str]) -> Callable[[str], int]:
+    """What tells the cells that each takes."""
+    return len if "".join(texts).isascii() else cell_width
 
 
 UNREAD = "…"
