@@ -34,7 +34,8 @@ def curves(records: Sequence[Mapping[str, Any]]) -> dict[str, Curve]:
 
 
 def draw(found: Mapping[str, Curve], picture: Path) -> None:
-    """One panel for each metric, both axes in powers of ten: what is linear is as steep as the thin lines."""
+    """One panel for each metric, both axes in powers of ten. A thin line leads from our first figure to where the last
+    would be if it grew with the thread."""
     from matplotlib import pyplot, rcParams  # of the extra `bench`
 
     rcParams["svg.hashsalt"] = "growth"  # the same figures give the same bytes
@@ -45,6 +46,8 @@ def draw(found: Mapping[str, Curve], picture: Path) -> None:
         for side, points in sides.items():
             colour, style = SIDES[side]
             panel.loglog(*zip(*points, strict=True), style, color=colour, label=side)
+        (first, seconds), (last, _) = sides["ours"][0], sides["ours"][-1]
+        panel.loglog((first, last), (seconds, seconds * last / first), color="#ced4da", linewidth=1, label="linear")
         panel.set_title(name)
         panel.set_xlabel("checkpoints")
         panel.set_ylabel("seconds")
