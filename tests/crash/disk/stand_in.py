@@ -19,6 +19,9 @@ LOG_PAGES = 50
 """The log is written back this often, so that a short run meets it many times; SQLite's own figure is 1000."""
 
 
+class Warning(Exception): ...
+
+
 class Error(Exception):
     sqlite_errorcode = apsw.SQLITE_ERROR
     sqlite_errorname = "SQLITE_ERROR"
