@@ -321,14 +321,15 @@ def text_of(stored: bytes) -> str:
 def _is_wal(path: Path) -> bool:
     """Whether the file's header says WAL, asked of SQLite itself: a plain read and close would drop our own locks.
 
-    With an exclusive lock wanted, which a read-only connection cannot get, a WAL file is refused before anything
-    is made beside it, while a file in rollback mode opens.
+    A read-only connection that wants an exclusive lock is refused a WAL file before anything is made beside it.
     """
     with contextlib.closing(connect(path, "mode=ro")) as db:
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
+            if primary_code(error) == sqlite3.SQLITE_BUSY:
+                raise  # it was waited for, and would be again
             return getattr(error, "sqlite_errorname", "") == "SQLITE_IOERR_LOCK"
     return False
 

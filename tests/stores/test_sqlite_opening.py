@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import stores.sqlite
 from stores import open_store
 from stores.conformance import folder_as_it_is
-from stores.errors import Corrupt, ReadOnly, StoreError, Unreachable
+from stores.errors import Busy, Corrupt, ReadOnly, StoreError, Unreachable
 from stores.sqlite import open_reading
 from tests.builders import langgraph_file, native_file, table_file
 from tests.stores.peers import COUNT, INSERT, Peer, count, peer
@@ -304,3 +305,19 @@ def test_a_file_that_may_only_be_read_is_not_opened_for_writing(journal_mode: st
         said = subprocess.run([sys.executable, "-c", UNPRIVILEGED, str(path)], capture_output=True, text=True)
         assert said.stdout.split() == ["8", "ReadOnly"], said.stderr
         assert folder_as_it_is(folder) == before
+
+
+def test_a_locked_file_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores.sqlite, "BUSY_SECONDS", 0.0)
+    connections: list[Path] = []
+    real = stores.sqlite.connect
+    monkeypatch.setattr(stores.sqlite, "connect", lambda path, query: connections.append(path) or real(path, query))
+    path = table_file(tmp_path / "app.db", journal_mode="delete")
+    with peer(path) as other:
+        other("BEGIN EXCLUSIVE")
+        with pytest.raises(Busy, match="locked by another process"):
+            open_reading(path)
+        assert connections == [path]
+        other("ROLLBACK")
+        with closing(open_reading(path)) as reader:
+            assert count(reader) == 8
