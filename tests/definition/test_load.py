@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -284,3 +285,13 @@ def test_a_schema_that_refers_elsewhere_is_a_problem(tmp_path: Path) -> None:
         "flow.yaml:4: state_schema: refers to 'http://example.com/state.json', which is not in it; nothing is fetched",
         "flow.yaml:5: nodes[0].response_schema: refers to '#/nowhere', which is not in it; nothing is fetched",
     )
+
+
+def test_a_stored_definition_is_read_without_what_reads_yaml() -> None:
+    code = (
+        "import sys; from tt_debug.definition.load import load_body\n"
+        "print(load_body(sys.argv[1]).workflow_id, 'ruamel.yaml' in sys.modules)"
+    )
+    argv = [sys.executable, "-c", code, SCREENING]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout == "resume_screening_v1 False\n"

@@ -9,21 +9,25 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
 from stores.model import Value
 from tt_debug.definition.check import Problem, field_problems, graph_problems
-from tt_debug.definition.source import Source, read_source
 from tt_debug.definition.workflow import NODE_TYPES, Node, Top, Workflow
 from tt_debug.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from tt_debug.definition.source import Source
 
 Loc: TypeAlias = tuple[str | int, ...]
 
 
 def load_workflow(path: str | Path) -> Workflow:
     """The workflow in a ``.yaml``, ``.yml`` or ``.json`` file. Raises DefinitionError with every problem."""
+    from tt_debug.definition.source import read_source  # 20 ms of ruamel.yaml; every run reads a stored body, JSON
+
     file = Path(path).absolute()
     source = read_source(file)
     workflow, problems = _read(source.value, str(file), whole_graph=True)
@@ -40,6 +44,8 @@ def load_body(body: str, origin: str | None = None) -> Workflow:
         raise DefinitionError("the stored definition is not JSON", (str(error),)) from error
     workflow, problems = _read(value, origin, whole_graph=False)
     if problems or workflow is None:
+        from tt_debug.definition.source import Source
+
         raise _error("the stored definition", Source(value, {}), problems)
     return workflow
 
