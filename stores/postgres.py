@@ -1,9 +1,9 @@
-"""How every PostgreSQL adapter speaks to a server: reading that cannot write, writing in one short transaction.
+"""How every PostgreSQL adapter reads from a server: on one snapshot, with no way to write.
 
-Owns connections, their modes and their loss; refuses to know any table. Nothing here outlives a transaction on the
-server but statements that a write connection prepares on a session that is its own, so that a transaction pooler
-between us and it loses nothing. A small pool of our own: psycopg_pool connects on threads of its own and answers a
-refused login with a timeout that hides why.
+Owns reading connections, their mode and their loss; refuses to know any table. Nothing here outlives a transaction on
+the server (no session settings but those of the connection itself, no prepared statements), so that a transaction
+pooler between us and it loses nothing. A small pool of our own: psycopg_pool connects on threads of its own and answers
+a refused login with a timeout that hides why. Writing is `stores.postgres_writing`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from stores.errors import Busy, NotWritten, StoreError, Unclear, Unreachable, Unsupported
-from stores.points import point
+from stores.errors import Busy, Unreachable
 from stores.postgres_address import Address, driver
-from stores.postgres_connecting import PAUSE, back_by, connect, connect_patiently
+from stores.postgres_connecting import WAITING, back_by, connect, connect_patiently
 from stores.postgres_connecting import Database as Database
 from stores.postgres_errors import Interrupted, Lost, is_gone, translated
 from stores.rereading import rereading
@@ -32,23 +30,13 @@ T = TypeVar("T")
 
 MOST: Final = 4
 """Reading connections at once: as many as the interface has threads that read."""
-OLDEST: Final = 130000
-"""The first server that says what became of a transaction by its 64-bit id."""
-LOCK_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60
-WRITE_SECONDS: Final = 30
 CANCEL_SECONDS: Final = 5.0
-PREPARED_AFTER: Final = 5
-"""So many times a statement is executed before it is prepared, on a session that has been our own all that time."""
 _CHUNK: Final = 10_000
 
-_LIMITS: Final = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; SET LOCAL statement_timeout"
-_BEGIN_READING: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_LIMITS} = '{READ_SECONDS}s'"
-_BEGIN_WRITING: Final = (
-    f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_LIMITS} = '{WRITE_SECONDS}s';"
-    f" SET LOCAL idle_in_transaction_session_timeout = '{WRITE_SECONDS}s'"
+_BEGIN_READING: Final = (
+    f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {WAITING}; SET LOCAL statement_timeout = '{READ_SECONDS}s'"
 )
-_SESSION: Final = "SELECT pg_backend_pid()"
 
 
 class Server:
@@ -187,158 +175,6 @@ class Server:
                 self._idle.append(db)
                 return
         db.close()
-
-
-class Begun(NamedTuple):
-    """A write transaction as it begins. ``answers`` are those to what was asked with its beginning, a row each."""
-
-    db: Database
-    answers: list[Any]
-
-
-class WriteConnection:
-    """Write transactions on one database: one at a time on a connection of their own, made by the first.
-
-    A write is never repeated. Where the connection is lost while it is committed, the server is asked whether it was.
-    """
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-        self._lock = threading.RLock()
-        self._db: Database | None = None
-        self._was_there = False
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[Database]:
-        """A connection in a READ COMMITTED transaction; the block's end commits, an exception leaves all as it was.
-
-        No user code and no waiting inside: the server ends a transaction that is idle for half a minute. Raises Busy
-        after five seconds of another session's lock, NotWritten for a connection lost before the end, and while a
-        server that was there cannot be reached; Unclear where nobody knows.
-        """
-        with self.asking() as begun:
-            yield begun.db
-
-    @contextlib.contextmanager
-    def asking(self, *questions: str) -> Iterator[Begun]:
-        """As `transaction`, with questions that are asked on the way that begins it; they change nothing."""
-        with self._lock, translated(self._address, writing=True):
-            begun = self._begun("; ".join((_BEGIN_WRITING, _SESSION, *questions)))
-            db = begun.db
-            try:
-                with self._nothing_written_if_lost(db):
-                    point("postgres.begun")
-                    yield begun
-                    row = db.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
-                    point("postgres.written")
-                self._commit(db, row[0] if row else None)
-            finally:
-                self._leave(db)
-            point("postgres.committed")
-
-    def close(self) -> None:
-        """Idempotent."""
-        with self._lock:
-            if self._db is not None:
-                self._db.close()
-                self._db = None
-
-    def _begun(self, text: str) -> Begun:
-        """Nothing has been written yet: a connection that was lost since the last transaction is simply made again."""
-        if (db := self._db) is not None:
-            try:
-                return self._begin(db, text)
-            except driver().Error as error:
-                if not is_gone(error, db):
-                    raise
-                self.close()
-        db = self._db = self._connected()
-        version = db.info.server_version
-        if version < OLDEST:
-            self.close()
-            raise Unsupported(
-                f"{self._address.shown} is PostgreSQL {version // 10000}; writing needs {OLDEST // 10000}",
-                hint="Looking works; fork and edit in a newer server.",
-            )
-        db.prepare_threshold = PREPARED_AFTER
-        with self._nothing_written_if_lost(db):
-            return self._begin(db, text)
-
-    def _begin(self, db: Database, text: str) -> Begun:
-        try:
-            (session,), *answers = _answers(db.execute(text.encode(), prepare=False))
-        except driver().Error:
-            self._leave(db)
-            raise
-        if session != db.info.backend_pid:
-            db.prepare_threshold = None  # a pooler's: what is prepared on it may not be there the next time
-        return Begun(db, answers)
-
-    def _connected(self) -> Database:
-        try:
-            db = connect(self._address, reading=False)
-        except Unreachable as error:
-            if self._was_there:
-                raise NotWritten(str(error), hint=error.hint) from None
-            raise
-        self._was_there = True
-        return db
-
-    @contextlib.contextmanager
-    def _nothing_written_if_lost(self, db: Database) -> Iterator[None]:
-        try:
-            yield
-        except driver().Error as error:
-            if not is_gone(error, db):
-                raise
-            raise NotWritten(
-                f"the connection to {self._address.shown} was lost: nothing was written", hint="Do it again."
-            ) from error
-
-    def _commit(self, db: Database, commit: str | None) -> None:
-        try:
-            db.execute("COMMIT", prepare=False)
-        except driver().Error as error:
-            if commit is None or not is_gone(error, db):
-                raise
-            self._ask_for(commit)
-
-    def _ask_for(self, commit: str) -> None:
-        """Come back if the transaction of that id was committed. Raises NotWritten if it was not, else Unclear."""
-        where, give_up = self._address.shown, back_by()
-        while (status := self._status_of(commit)) == "in progress" and time.monotonic() < give_up:
-            time.sleep(PAUSE)
-        if status == "aborted":
-            raise NotWritten(f"the connection to {where} was lost: nothing was written", hint="Do it again.")
-        if status != "committed":
-            raise Unclear(
-                f"the connection to {where} was lost while the write was committed; whether it was is not known",
-                hint="Look at the thread before you do it again.",
-            )
-
-    def _status_of(self, commit: str) -> str | None:
-        try:
-            with contextlib.closing(connect_patiently(self._address, back_by(), reading=False)) as db:
-                row = db.execute("SELECT pg_xact_status(%s::text::xid8)", (commit,)).fetchone()
-        except (StoreError, driver().Error):
-            return None
-        return row[0] if row else None
-
-    def _leave(self, db: Database) -> None:
-        if db.closed:
-            self._db = None
-        elif db.info.transaction_status != driver().pq.TransactionStatus.IDLE:
-            with contextlib.suppress(driver().Error):
-                db.execute("ROLLBACK")
-
-
-def _answers(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Iterator[Any]:
-    """The first row of what each question of several gave, None for one that gave none."""
-    more: bool | None = True
-    while more:
-        if cursor.description is not None:
-            yield cursor.fetchone()
-        more = cursor.nextset()
 
 
 def many_rows(db: Database, question: str, *parameters: object) -> list[tuple[Any, ...]]:

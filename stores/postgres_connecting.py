@@ -23,6 +23,9 @@ CONNECT_SECONDS: Final = 10
 RETURN_SECONDS: Final = 15.0
 """How long a server that was there may take to come back."""
 PAUSE: Final = 0.1
+LOCK_SECONDS: Final = 5.0
+WAITING: Final = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+"""How long a statement waits for another session's lock, for the length of a transaction."""
 # A server or a network that died without a word is noticed after about a minute.
 _ALIVE: Final = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
 

@@ -22,7 +22,8 @@ from stores.langgraph.postgres_writing import PostgresWriting
 from stores.langgraph.scanning import Wanted, scan, widened
 from stores.langgraph.tables import Tables, WritableTables
 from stores.model import Capability, Ref, StoreInfo
-from stores.postgres import Database, Server, WriteConnection, place_id
+from stores.postgres import Database, Server, place_id
+from stores.postgres_writing import WriteConnection
 from stores.scanning import Answer, Holds
 
 T = TypeVar("T")

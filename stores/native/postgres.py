@@ -17,7 +17,8 @@ from stores.native.history import CAPABILITIES, NativeHistory
 from stores.native.postgres_schema import MIGRATIONS, check_readable, look_into, migrate, turn_of, turn_taken
 from stores.native.schema import VERSION, store_id_of, version_in, version_of
 from stores.native.states import States
-from stores.postgres import Database, Server, WriteConnection
+from stores.postgres import Database, Server
+from stores.postgres_writing import WriteConnection
 
 
 class NativeSchema(NativeBase):

@@ -31,8 +31,9 @@ from stores.native.tables import (
     THREADS,
 )
 from stores.points import point
-from stores.postgres import Begun, Database, WriteConnection
+from stores.postgres import Database
 from stores.postgres_address import Address, address_of
+from stores.postgres_writing import Begun, WriteConnection
 
 SCHEMA: Final = "tt_debug"
 """Where native tables live, unless a URL's ``schema=`` says otherwise."""

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 
-import stores.postgres
+import stores.postgres_writing
 from stores import create_native
 from stores.errors import StoreError
 from stores.ids import new_id
@@ -74,7 +74,7 @@ def start(url: str, folder: Path, names: list[str], steps: int) -> None:
 
 def persist(url: str, folder: Path, name: str) -> None:
     """Run it to its end, taking it up again whenever the server was away for too long. Writes down what it met."""
-    ask = stores.postgres.WriteConnection._ask_for
+    ask = stores.postgres_writing.WriteConnection._ask_for
 
     def asked(self: Any, commit: str) -> None:
         note("lost in a commit")
@@ -85,7 +85,7 @@ def persist(url: str, folder: Path, name: str) -> None:
         with open(folder / f"{name}.met", "a") as file:
             file.write(f"{what}\n")
 
-    stores.postgres.WriteConnection._ask_for = asked  # type: ignore[method-assign]
+    stores.postgres_writing.WriteConnection._ask_for = asked  # type: ignore[method-assign]
     while True:
         try:
             run_here(WorkflowJob(url, name, folder=str(folder)), StopFlag(), lambda event: None)

@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 import stores.postgres
+import stores.postgres_writing
 from stores import create_native
 from stores.runs import Run, RunStatus
 from tests.crash.test_postgres import opened
@@ -113,10 +114,10 @@ RUNS = "LOCK TABLE tt_debug.runs"
 
 @pytest.fixture
 def short_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_BEGIN_READING", "_BEGIN_WRITING"):
-        begin = getattr(stores.postgres, name)
+    for module, name in ((stores.postgres, "_BEGIN_READING"), (stores.postgres_writing, "_BEGIN_WRITING")):
+        begin = getattr(module, name)
         assert "lock_timeout = '5.0s'" in begin
-        monkeypatch.setattr(stores.postgres, name, begin.replace("lock_timeout = '5.0s'", "lock_timeout = '10ms'"))
+        monkeypatch.setattr(module, name, begin.replace("lock_timeout = '5.0s'", "lock_timeout = '10ms'"))
 
 
 @pytest.mark.usefixtures("short_locks")

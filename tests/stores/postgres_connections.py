@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from stores.postgres import Database, Server, WriteConnection
+from stores.postgres import Database, Server
 from stores.postgres_address import address_of
+from stores.postgres_writing import WriteConnection
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ from stores.native.postgres import NativePostgresStore
 from stores.native.postgres_business import execute_statement
 from stores.native.postgres_schema import SCHEMA, create_schema
 from stores.native.trees import is_tree
-from stores.postgres import Server, WriteConnection
+from stores.postgres import Server
 from stores.postgres_address import address_of
+from stores.postgres_writing import WriteConnection
 from tests.postgres import fresh_database, kill_ours, postgres_server
 from tests.stores.native_states import message
 

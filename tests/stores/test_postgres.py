@@ -12,10 +12,11 @@ import pytest
 from psycopg import sql
 
 from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
-from stores.postgres import MOST, Database, Server, WriteConnection
+from stores.postgres import MOST, Database, Server
 from stores.postgres_address import address_of
 from stores.postgres_connecting import connect
 from stores.postgres_errors import Interrupted
+from stores.postgres_writing import WriteConnection
 from tests.pooler import pooler
 from tests.postgres import at, database, kill_ours, postgres_server
 from tests.postgres_line import Line, everything, line
@@ -170,7 +171,7 @@ def test_a_write_whose_connection_breaks_is_not_repeated(writing: WriteConnectio
 def test_a_server_too_old_to_resolve_a_lost_commit_is_not_written_to(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.postgres.OLDEST", 990000)
+    monkeypatch.setattr("stores.postgres_writing.OLDEST", 990000)
     writing = WriteConnection(address_of(database))
     with pytest.raises(Unsupported, match="writing needs 99"), writing.transaction():
         raise AssertionError("not reached")
@@ -211,7 +212,7 @@ def test_a_connection_lost_at_the_commit_is_resolved_by_asking(
 def test_a_lock_is_waited_for_a_bounded_while(
     writing: WriteConnection, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.postgres._BEGIN_WRITING", "BEGIN; SET LOCAL lock_timeout = '50ms'")
+    monkeypatch.setattr("stores.postgres_writing._BEGIN_WRITING", "BEGIN; SET LOCAL lock_timeout = '50ms'")
     with psycopg.connect(database) as other:
         other.execute("LOCK TABLE kept")
         with pytest.raises(Busy), writing.transaction() as db:
@@ -223,6 +224,19 @@ def test_what_postgresql_cannot_store_is_refused(writing: WriteConnection, datab
     with pytest.raises((Invalid, NotFound)), writing.transaction() as db:
         db.execute("INSERT INTO kept VALUES ('a', %s)", (note,))
     assert ids(database) == []
+
+
+def test_what_is_asked_with_the_beginning_is_answered_within_the_transaction(
+    writing: WriteConnection, database: str
+) -> None:
+    with writing.asking("SELECT 6, txid_current()", "SELECT 7 WHERE false") as (db, answers):
+        assert answers == [(6, value(db, "SELECT txid_current()")), None]
+        db.execute("INSERT INTO kept VALUES ('a', '')")
+    with pytest.raises(Unsupported, match="nowhere"), writing.asking("SELECT * FROM nowhere"):
+        raise AssertionError("not reached")
+    with writing.transaction() as db:
+        db.execute("INSERT INTO kept VALUES ('b', '')")
+    assert ids(database) == ["a", "b"]
 
 
 def test_statements_are_prepared_on_a_session_of_our_own_alone(writing: WriteConnection, database: str) -> None:

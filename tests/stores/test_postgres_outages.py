@@ -10,10 +10,11 @@ import pytest
 
 from stores import postgres_connecting
 from stores.errors import Unreachable
-from stores.postgres import MOST, Database, Server, WriteConnection
+from stores.postgres import MOST, Database, Server
 from stores.postgres_address import Address
 from stores.postgres_connecting import RETURN_SECONDS
 from stores.postgres_errors import Lost
+from stores.postgres_writing import WriteConnection
 from tests.postgres import SERVER, kill_ours, restart
 from tests.postgres import database as database
 from tests.postgres import postgres_server as postgres_server
