@@ -77,16 +77,16 @@ def line_of(view: ThreadView, end: Ref, beside: HistoryLine | None = None, chang
     own = view.line(end, beside.places)
     shared = beside.places.get(own[0], 0) if own else 0
     first = min((beside.places[ref] for ref in changed if ref in beside.places), default=shared)
-    own = (*beside.refs[first:shared], *own)
+    own = beside.refs[first:shared] + own
     unread = tuple(ref for ref in own if not view.headers.knows(ref))
     at = min(first, shared)
     kept = beside.unread[: bisect_left(beside.unread, at, key=beside.places.__getitem__)]
     is_same = own == beside.refs[at:]  # but for what is known of it
     return HistoryLine(
-        beside.refs if is_same else (*beside.refs[:at], *own),
+        beside.refs if is_same else beside.refs[:at] + own,
         beside.places if is_same else beside.places.followed_by(at, own),
         beside.moments.followed_by(Moments.of(moments(view, own)), at),
-        (*kept, *unread),
+        kept + unread,
     )
 
 
