@@ -14,8 +14,9 @@ from tt_debug.leaving import INTERRUPTED, promptly
 
 # As psycopg does until its server has answered.
 DEAF = """
-import threading
+import signal, threading
 from tt_debug import leaving
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs tests in the background may ignore it
 leaving.GRACE = 0
 with leaving.promptly():
     print("asking", flush=True)
@@ -26,7 +27,9 @@ with leaving.promptly():
             pass
 """
 PROMPT = """
+import signal
 from tt_debug import leaving
+signal.signal(signal.SIGINT, signal.default_int_handler)
 leaving.GRACE = 600
 try:
     with leaving.promptly():
