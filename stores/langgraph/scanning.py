@@ -20,7 +20,6 @@ from stores.scanning import Answer, Holds, Scanned, Unscanned
 
 _READABLE: Final = ("msgpack", "json")
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
-_PARTS: Final = ("channel_values", "channel_versions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ def _is_whole(content: Value) -> bool:
     """Whether a row's content is a checkpoint: what is not has its problem told by `load`."""
     return (
         isinstance(content, dict)
-        and "channel_versions" in content
-        and all(isinstance(content.get(part, {}), dict) for part in _PARTS)
+        and isinstance(content.get("channel_versions"), dict)
+        and isinstance(content.get("channel_values", {}), dict)
     )
 
 
@@ -102,7 +101,8 @@ def _few(row: CheckpointRow, only: Collection[str]) -> dict[str, Value] | None:
     if not _is_whole(content):
         return None
     values = mapping(content.get("channel_values"))
-    if rows.END in values or not all(type(values[name]) in _ATOMS for name in only if name in values):
+    few = {name: values[name] for name in only if name in values}
+    # Without END, whether a channel is state is told by itself alone.
+    if rows.END in values or not all(type(value) in _ATOMS for value in few.values()):
         return None
-    state = _state(content, values)
-    return {name: state[name] for name in only if name in state}
+    return _state(content, few)
