@@ -33,6 +33,8 @@ _BEGIN_WRITING: Final = (
     f" SET LOCAL idle_in_transaction_session_timeout = '{WRITE_SECONDS}s'"
 )
 _SESSION: Final = "SELECT pg_backend_pid()"
+_LIFE: Final = "SELECT stats_reset::text FROM pg_stat_bgwriter"
+"""Changes when a server crashes, which throws its figures away, and where another is promoted in its place."""
 
 
 class Begun(NamedTuple):
@@ -53,6 +55,7 @@ class WriteConnection:
         self._lock = threading.RLock()
         self._db: Database | None = None
         self._was_there = False
+        self._life: str | None = None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Database]:
@@ -128,6 +131,7 @@ class WriteConnection:
                 raise NotWritten(str(error), hint=error.hint) from None
             raise
         self._was_there = True
+        self._life = _life_of(db)
         return db
 
     @contextlib.contextmanager
@@ -150,7 +154,11 @@ class WriteConnection:
             self._ask_for(commit)
 
     def _ask_for(self, commit: str) -> None:
-        """Come back if the transaction of that id was committed. Raises NotWritten if it was not, else Unclear."""
+        """Come back if the transaction of that id was committed. Raises NotWritten if it was not, else Unclear.
+
+        A server that crashed gives the ids of transactions which it had not on its disk once more: then one that was
+        committed may be somebody else's.
+        """
         where, give_up = self._address.shown, back_by()
         while (status := self._status_of(commit)) == "in progress" and time.monotonic() < give_up:
             time.sleep(PAUSE)
@@ -166,6 +174,8 @@ class WriteConnection:
         try:
             with contextlib.closing(connect_patiently(self._address, back_by(), reading=False)) as db:
                 row = db.execute("SELECT pg_xact_status(%s::text::xid8)", (commit,)).fetchone()
+                if row == ("committed",) and (self._life is None or _life_of(db) != self._life):
+                    return None
         except (StoreError, driver().Error):
             return None
         return row[0] if row else None
@@ -176,6 +186,16 @@ class WriteConnection:
         elif db.info.transaction_status != driver().pq.TransactionStatus.IDLE:
             with contextlib.suppress(driver().Error):
                 db.execute("ROLLBACK")
+
+
+def _life_of(db: Database) -> str | None:
+    """What is the same as long as a server has not crashed, None where it is not told."""
+    errors = driver().errors
+    try:
+        row = db.execute(_LIFE).fetchone()
+    except (errors.UndefinedTable, errors.InsufficientPrivilege, errors.FeatureNotSupported):
+        return None
+    return row[0] if row else None
 
 
 def _answers(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Iterator[Any]:
