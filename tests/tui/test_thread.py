@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -16,7 +17,7 @@ from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
 from tt_debug.session.thread_view import ThreadView
-from tt_debug.tui.screens import thread_moving, thread_places
+from tt_debug.tui.screens import thread_places, thread_searching
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.messages_view import MessagesView
@@ -121,7 +122,7 @@ async def test_a_fork_unfolds_into_a_lane_folds_again_and_can_become_the_line() 
 @pytest.mark.parametrize("long", [2_000, 0])
 async def test_searching_in_the_graph_wraps_and_esc_forgets_it(monkeypatch: pytest.MonkeyPatch, long: int) -> None:
     """A long one is searched off the event loop."""
-    monkeypatch.setattr(thread_moving, "LONG", long)
+    monkeypatch.setattr(thread_searching, "LONG", long)
     async with thread_screen() as it:
         await it.pilot.press("slash", *"summarize", "enter")
         await it.until(lambda: it.step == 3)
@@ -136,6 +137,63 @@ async def test_searching_in_the_graph_wraps_and_esc_forgets_it(monkeypatch: pyte
         assert it.step == 23
         await it.press("slash", *"nowhere", "enter")
         await it.until(lambda: "no row of this panel has “nowhere”" in it.told)
+        assert it.step == 23
+
+
+async def test_each_key_of_a_burst_counts_though_the_search_is_off_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(thread_searching, "LONG", 0)
+    async with thread_screen() as it:
+        await it.press("slash", *"summarize", "enter")
+        assert it.step == 3
+        for keys, step in (("nnn", 15), ("NNn", 11), ("n" * 7, 15)):
+            for key in keys:
+                it.app.post_message(events.Key(key, key))
+            await it.rest()
+            assert it.step == step
+
+
+async def test_a_search_that_is_forgotten_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_searching, "LONG", 0)
+    async with thread_screen() as it:
+        await it.press("slash", *"summarize", "enter")
+        it.app.post_message(events.Key("n", "n"))
+        it.app.post_message(events.Key("escape", None))
+        await it.rest()
+        assert it.step == 3
+        assert "no row" not in it.told
+
+
+async def test_a_hit_is_gone_to_where_it_stands_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Branches above it may have been opened or folded away while it was looked for."""
+    monkeypatch.setattr(thread_searching, "LONG", 0)
+    async with thread_screen(size=(120, 40)) as it:
+        await it.press("slash", *"summarize", "enter")
+        graph = it.screen.graph
+        while_searched, go_on = threading.Event(), threading.Event()
+        search_ahead = graph.search_ahead
+
+        def slowly(*args: Any, **more: Any) -> Any:
+            find = search_ahead(*args, **more)
+
+            def found() -> Any:
+                hit = find()
+                while_searched.set()
+                go_on.wait()
+                return hit
+
+            return found
+
+        monkeypatch.setattr(graph, "search_ahead", slowly)
+        it.app.post_message(events.Key("N", "N"))
+        await it.until(while_searched.is_set)
+        rows = graph.row_count
+        it.screen.unfolded |= frozenset(it.screen.view.line(it.session.heads["ryokan"]))
+        it.screen.lay_out()
+        await it.until(lambda: graph.row_count > rows)
+        go_on.set()
+        await it.rest()
         assert it.step == 23
 
 

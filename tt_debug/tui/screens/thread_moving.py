@@ -5,9 +5,7 @@ Owns what a move means; where the cursor then is, the panels follow by themselve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 from textual import on
 from textual.widgets import Input
@@ -22,9 +20,8 @@ from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.rows.line import next_event
 from tt_debug.tui.rows.pieces import VALUE_CELLS
 from tt_debug.tui.screens.pager import PagerScreen
-from tt_debug.tui.screens.thread_parts import HitFound
-from tt_debug.tui.screens.thread_places import LONG, ThreadPlaces
 from tt_debug.tui.screens.thread_reading import MOST
+from tt_debug.tui.screens.thread_searching import ThreadSearching
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.row_view import RowView
 from tt_debug.tui.widgets.state_view import StateView
@@ -35,23 +32,8 @@ HEXED: Final = 1_000_000
 """Bytes that are shown in hex."""
 
 
-@runtime_checkable
-class Searched(Protocol):
-    """A list that can be searched."""
-
-    def search(self, text: str) -> Sequence[int]: ...
-
-
-def _is_ahead(way: int, direction: int, here: bool) -> bool:
-    return way * direction > 0 or (here and way == 0)
-
-
-class ThreadMoving(ThreadPlaces):
+class ThreadMoving(ThreadSearching):
     """The keys that only look."""
-
-    def __init__(self, *args: object, **more: object) -> None:
-        super().__init__(*args, **more)
-        self.looked_for = ""
 
     # --- along the line
 
@@ -244,65 +226,6 @@ class ThreadMoving(ThreadPlaces):
         self.swapped = not self.swapped
         self.follow_later()
 
-    # --- searching
-
-    def act_search_open(self) -> None:
-        """Ask what to look for."""
-        box = self.query_one("#search", Input)
-        self._searched = self.panel()
-        box.add_class("-shown")
-        box.value = ""
-        self.set_focus(box)
-
-    @on(Input.Submitted, "#search")
-    def _search_done(self, event: Input.Submitted) -> None:
-        event.stop()
-        text = event.value
-        self._close_search()
-        self.looked_for = text
-        if text:
-            # The focus comes back only after this message.
-            self._to_hit(self._searched, 1, here=True)
-
-    def _close_search(self) -> None:
-        self.query_one("#search", Input).remove_class("-shown")
-        self.set_focus(self._searched)
-
-    _searched: RowView
-
-    def act_search_next(self) -> None:
-        """The next hit."""
-        self._to_hit(self.panel(), 1)
-
-    def act_search_back(self) -> None:
-        """The hit before."""
-        self._to_hit(self.panel(), -1)
-
-    def _to_hit(self, panel: RowView, direction: int, *, here: bool = False) -> None:
-        if not self.looked_for:
-            self.say(f"nothing is searched for yet: {self.tt.key_of('search.open')} asks for a text")
-            return
-        if panel is self.graph and panel.row_count > LONG:
-            find = partial(self.graph.nearest, self.looked_for, direction, here=here)
-            self.tt.loader.call(self, "search", find, partial(HitFound, direction, here))
-            return
-        hits = panel.search(self.looked_for) if isinstance(panel, Searched) else ()
-        ahead = [row for row in hits if _is_ahead(row - panel.cursor, direction, here)] or hits
-        self._go_to_hit(panel, (ahead[0] if direction > 0 else ahead[-1]) if ahead else None, direction, here)
-
-    @on(HitFound)
-    def _hit_found(self, event: HitFound) -> None:
-        self._go_to_hit(self.graph, event.row, event.direction, event.here)
-
-    def _go_to_hit(self, panel: RowView, row: int | None, direction: int, here: bool) -> None:
-        if row is None:
-            none = f"no row of this panel has “{self.looked_for}”"
-            self.say(self._as_read(none) if panel is self.graph else none, severity="warning")
-            return
-        if not _is_ahead(row - panel.cursor, direction, here):
-            self.say("from the top again" if direction > 0 else "from the end again")
-        panel.cursor = row
-
     def action_escape(self) -> None:
         """Close the search, then forget it, then what every screen does."""
         if self.query_one("#search", Input).has_class("-shown"):
@@ -311,11 +234,6 @@ class ThreadMoving(ThreadPlaces):
             self.reading.stop()
         elif self.maximized is not None or not self.forget():
             super().action_escape()
-
-    def forget(self) -> bool:
-        """Forget what was looked for; whether there was anything."""
-        forgotten, self.looked_for = bool(self.looked_for), ""
-        return forgotten
 
     def secrets_changed(self) -> None:
         """The panels and what rows tell of questions."""

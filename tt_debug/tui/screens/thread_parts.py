@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from textual.message import Message
 
 from stores.model import Ref
+from tt_debug.tui.rows.graph_items import GraphItem
 from tt_debug.tui.screens.base import NARROW, ULTRA
 from tt_debug.tui.screens.thread_details import Details, RowFacts
 from tt_debug.tui.screens.thread_reading import Reading
@@ -68,13 +69,13 @@ class PlaceFound(Message):
 
 
 class HitFound(Message):
-    """The row of the graph that a text was found in, searched that way, from ``here`` on."""
+    """The row of the graph that a text was found in, from ``here`` on, by the search that is to go these ``ways``."""
 
-    def __init__(self, direction: int, here: bool, row: int | None) -> None:
+    def __init__(self, ways: list[int], here: bool, item: GraphItem | None) -> None:
         super().__init__()
-        self.direction = direction
+        self.ways = ways
         self.here = here
-        self.row = row
+        self.item = item
 
 
 class DetailsRead(Message):

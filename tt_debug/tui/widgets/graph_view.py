@@ -5,7 +5,8 @@ Owns drawing, the gutter and searching its rows; which rows there are is told by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 from rich.segment import Segment
@@ -50,10 +51,11 @@ class GraphView(PieceView):
         self.items, self.facts = items, facts
         self._columns = None
         if cursor is None and here is not None:
-            cursor = self._same_row(here)
+            cursor = self.same_row(here)
         self.set_rows(len(items), cursor=cursor)
 
-    def _same_row(self, here: GraphItem) -> int | None:
+    def same_row(self, here: GraphItem) -> int | None:
+        """Where a row stands that was shown before; None when its checkpoint is folded away."""
         at = self.row_of(here.ref)
         if at is None or self.items[at].kind == here.kind:
             return at
@@ -108,24 +110,14 @@ class GraphView(PieceView):
 
     def search(self, text: str) -> list[int]:
         """Rows whose node, step, id, title, bookmark or changed keys contain ``text``, whatever the case."""
-        return list(self._hits(text, range(len(self.items))))
+        return list(_hits(self.items, self.facts, text, range(len(self.items))))
 
-    def nearest(self, text: str, direction: int, *, here: bool = False) -> int | None:
-        """The row ahead of the cursor that `search` would find, around the ends if it must; from ``here`` on."""
+    def search_ahead(self, text: str, direction: int, *, here: bool = False) -> Callable[[], GraphItem | None]:
+        """What finds, on any thread, the row ahead of the cursor that `search` would find, around the ends if it must;
+        from ``here`` on. It goes over the rows there are now."""
         ahead = range(self.cursor, len(self.items)) if direction > 0 else range(self.cursor, -1, -1)
         behind = range(self.cursor + 1) if direction > 0 else range(len(self.items) - 1, self.cursor - 1, -1)
-        return next(self._hits(text, chain(ahead[0 if here else 1 :], behind)), None)
-
-    def _hits(self, text: str, rows: Iterable[int]) -> Iterator[int]:
-        items, wanted = self.items, text.casefold()
-        return (row for row in rows if wanted in self._searched(items[row]))
-
-    def _searched(self, item: GraphItem) -> str:
-        header = self.facts.headers[item.ref]
-        nodes = header.next if item.kind == "next" else header.nodes
-        known = (self.facts.changed.get(item.ref, ""), self.facts.names.get(item.ref, ""))
-        own = (item.title, str(header.step), header.source, header.ref.id, *known)
-        return " ".join((*nodes, *own)).casefold()
+        return partial(_first_hit, self.items, self.facts, text, (ahead[0 if here else 1 :], behind))
 
     def build(self, row: int, width: int) -> Sequence[Segment]:
         """Gutter, lanes, columns."""
@@ -151,3 +143,21 @@ class GraphView(PieceView):
                 columns_for(width, self.items, self.facts.headers, watched=bool(self.facts.watched)),
             )
         return self._columns[1]
+
+
+def _first_hit(items: Items, facts: GraphFacts, text: str, parts: Iterable[range]) -> GraphItem | None:
+    row = next(_hits(items, facts, text, chain.from_iterable(parts)), None)
+    return None if row is None else items[row]
+
+
+def _hits(items: Items, facts: GraphFacts, text: str, rows: Iterable[int]) -> Iterator[int]:
+    wanted = text.casefold()
+    return (row for row in rows if wanted in _searched(items[row], facts))
+
+
+def _searched(item: GraphItem, facts: GraphFacts) -> str:
+    header = facts.headers[item.ref]
+    nodes = header.next if item.kind == "next" else header.nodes
+    known = (facts.changed.get(item.ref, ""), facts.names.get(item.ref, ""))
+    own = (item.title, str(header.step), header.source, header.ref.id, *known)
+    return " ".join((*nodes, *own)).casefold()
