@@ -35,6 +35,8 @@ _BEGIN_WRITING: Final = (
 _SESSION: Final = "SELECT pg_backend_pid()"
 _LIFE: Final = "SELECT stats_reset::text FROM pg_stat_bgwriter"
 """Changes when a server crashes, which throws its figures away, and where another is promoted in its place."""
+_STALE: Final = frozenset({"0A000", "26000"})
+"""Of a prepared statement: its tables were changed so that it gives other types; somebody threw it away."""
 
 
 class Begun(NamedTuple):
@@ -55,6 +57,7 @@ class WriteConnection:
         self._lock = threading.RLock()
         self._db: Database | None = None
         self._was_there = False
+        self._is_fresh = True  # no transaction was committed on the connection
         self._life: str | None = None
 
     @contextlib.contextmanager
@@ -62,8 +65,8 @@ class WriteConnection:
         """A connection in a READ COMMITTED transaction; the block's end commits, an exception leaves all as it was.
 
         No user code and no waiting inside: the server ends a transaction that is idle for half a minute. Raises Busy
-        after five seconds of another session's lock, NotWritten for a connection lost before the end, and while a
-        server that was there cannot be reached; Unclear where nobody knows.
+        after five seconds of another session's lock, NotWritten for a connection lost before the end, for a prepared
+        statement that is no more, and while a server that was there cannot be reached; Unclear where nobody knows.
         """
         with self.asking() as begun:
             yield begun.db
@@ -75,12 +78,13 @@ class WriteConnection:
             begun = self._begun("; ".join((_BEGIN_WRITING, _SESSION, *questions)))
             db = begun.db
             try:
-                with self._nothing_written_if_lost(db):
+                with self._nothing_written(db):
                     point("postgres.begun")
                     yield begun
                     row = db.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
                     point("postgres.written")
                 self._commit(db, row[0] if row else None)
+                self._is_fresh = False
             finally:
                 self._leave(db)
             point("postgres.committed")
@@ -110,7 +114,7 @@ class WriteConnection:
                 hint="Looking works; fork and edit in a newer server.",
             )
         db.prepare_threshold = PREPARED_AFTER
-        with self._nothing_written_if_lost(db):
+        with self._nothing_written(db):
             return self._begin(db, text)
 
     def _begin(self, db: Database, text: str) -> Begun:
@@ -130,20 +134,25 @@ class WriteConnection:
             if self._was_there:
                 raise NotWritten(str(error), hint=error.hint) from None
             raise
-        self._was_there = True
-        self._life = _life_of(db)
+        self._was_there = self._is_fresh = True
+        with self._nothing_written(db):
+            self._life = _life_of(db)
         return db
 
     @contextlib.contextmanager
-    def _nothing_written_if_lost(self, db: Database) -> Iterator[None]:
+    def _nothing_written(self, db: Database) -> Iterator[None]:
         try:
             yield
         except driver().Error as error:
-            if not is_gone(error, db):
-                raise
-            raise NotWritten(
-                f"the connection to {self._address.shown} was lost: nothing was written", hint="Do it again."
-            ) from error
+            where = self._address.shown
+            if is_gone(error, db):
+                raise NotWritten(
+                    f"the connection to {where} was lost: nothing was written", hint="Do it again."
+                ) from error
+            if error.sqlstate in _STALE and not self._is_fresh:
+                self.close()  # a new one has nothing prepared
+                raise NotWritten(f"{where} was changed: nothing was written: {error}", hint="Do it again.") from error
+            raise
 
     def _commit(self, db: Database, commit: str | None) -> None:
         try:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stores.errors import Invalid
 from stores.model import Value
 from stores.native.database import Database
 from stores.native.dialect import PostgresRows
 from stores.postgres_address import driver
+
+if TYPE_CHECKING:
+    import psycopg
 
 _COMMENT: Final = re.compile(r"\s+|--[^\n]*\n?|/\*.*?\*/", re.DOTALL)
 _FORBIDDEN: Final = re.compile(
@@ -43,13 +46,20 @@ def execute_statement(db: Database, sql: str, parameters: Sequence[Value], node:
     db.execute("SET LOCAL search_path TO DEFAULT")
     try:
         db.execute_alone(sql, parameters)
-    except driver().OperationalError:
-        raise  # no fault of the statement: somebody's lock, a lost connection, a server without room
     except driver().Error as error:
+        if _is_of_the_moment(error):
+            raise
         raise Invalid(f"the statement {sql!r} of {node} failed: {error}", hint=_OURS) from error
     db.execute("SELECT set_config('search_path', ?, true)", (ours,))
     if db.execute(_TOUCHED).fetchone() != before:
         raise Invalid(f"the statement {sql!r} of {node} changes tables of the store", hint=_OURS)
+
+
+def _is_of_the_moment(error: psycopg.Error) -> bool:
+    """Whether it is no fault of the statement: somebody's lock, a lost connection, a server without room."""
+    psycopg, state = driver(), error.sqlstate or ""
+    # As operational counts, too, a statement that meets things in a state it is not made for.
+    return isinstance(error, psycopg.OperationalError) and (state[:2] != "55" or state == "55P03")
 
 
 def _start_of(sql: str) -> int:

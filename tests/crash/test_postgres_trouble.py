@@ -15,10 +15,12 @@ from psycopg.conninfo import conninfo_to_dict
 import stores.postgres
 import stores.postgres_writing
 from stores import create_native
+from stores.postgres_address import Address
+from stores.postgres_connecting import Database
 from stores.runs import Run, RunStatus
 from tests.crash.test_postgres import opened
 from tests.engine.flows import Bench, FakeClock, python, write_flow
-from tests.postgres import fresh_database, postgres_server
+from tests.postgres import fresh_database, kill_ours, postgres_server
 from tt_debug.definition.load import load_workflow
 from tt_debug.engine.context import Context
 from tt_debug.engine.patience import PATIENCE
@@ -198,6 +200,38 @@ def test_a_nodes_own_statement_is_made_again_until_no_other_session_is_in_its_wa
     with psycopg.connect(url) as db:
         assert db.execute("SELECT * FROM orders").fetchall() == [(7,)]
         assert db.execute("SELECT last_value FROM tries").fetchall() == [(4,)]
+
+
+def test_a_statement_that_is_wrong_where_it_stands_fails_its_step(on: Bench, url: str) -> None:
+    with psycopg.connect(url) as db:
+        db.execute("CREATE MATERIALIZED VIEW report AS SELECT 1 AS n WITH NO DATA")
+    DURING["b"] = lambda ctx: ctx.tx("SELECT n FROM report")
+    ending = on.go()
+    assert (ending.status, on.clock.slept) == ("failed", 0)
+    assert "the statement 'SELECT n FROM report' of b failed" in (ending.error or "")
+    assert [(step.node, step.status) for step in on.store.steps("run-t")] == [("a", "completed"), ("b", "failed")]
+
+
+def test_a_connection_that_is_lost_as_soon_as_it_is_made_is_made_again(
+    on: Bench, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = stores.postgres_writing.connect
+    lost: list[bool] = []
+
+    def unlucky(address: Address, *, reading: bool) -> Database:
+        db = connect(address, reading=reading)
+        if not lost:
+            lost.append(kill_ours(url) > 0)
+        return db
+
+    def lose(ctx: Context) -> None:
+        kill_ours(url)
+        monkeypatch.setattr(stores.postgres_writing, "connect", unlucky)
+
+    DURING["b"] = lose
+    assert on.go().status == "done"
+    assert lost == [True]
+    check(on)
 
 
 def go_on(on: Bench, store: Any, run: Run) -> Ending:

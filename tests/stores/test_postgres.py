@@ -11,12 +11,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from stores.errors import Busy, Conflict, Invalid, NotFound, ReadOnly, StoreError, Unreachable, Unsupported
+from stores.errors import Busy, Conflict, Invalid, NotFound, NotWritten, ReadOnly, StoreError, Unreachable, Unsupported
 from stores.postgres import MOST, Database, Server
 from stores.postgres_address import address_of
 from stores.postgres_connecting import connect
 from stores.postgres_errors import Interrupted
-from stores.postgres_writing import WriteConnection
+from stores.postgres_writing import PREPARED_AFTER, WriteConnection
 from tests.pooler import pooler
 from tests.postgres import at, database, kill_ours, postgres_server
 from tests.postgres_line import Line, everything, line
@@ -252,6 +252,23 @@ def test_statements_are_prepared_on_a_session_of_our_own_alone(writing: WriteCon
         over = WriteConnection(address_of(through.url))
         assert prepared(over) == 0
         over.close()
+
+
+@pytest.mark.parametrize("meanwhile", ["ALTER TABLE kept ALTER note TYPE varchar(9);", "EXECUTE 'DEALLOCATE ALL';"])
+def test_a_prepared_statement_that_is_no_more_is_prepared_again(
+    writing: WriteConnection, database: str, meanwhile: str
+) -> None:
+    def write(id: int, first: str = "") -> None:
+        with writing.transaction() as db:
+            db.execute(f"DO $$ BEGIN {first} END $$".encode(), prepare=False)
+            db.execute("INSERT INTO kept VALUES (%s::int::text, '') RETURNING note", (id,))
+
+    for id in range(PREPARED_AFTER + 1):
+        write(id)
+    with pytest.raises(NotWritten):
+        write(6, meanwhile)
+    write(7)
+    assert ids(database) == ["0", "1", "2", "3", "4", "5", "7"]
 
 
 # --- rights
