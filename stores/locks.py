@@ -75,9 +75,9 @@ class FileLock:
         from concurrent.futures import Future, wait  # 5 ms, and hardly ever is it needed
 
         place: Future[None] = Future()
-        threading.Thread(target=_stand, args=(fd, place), name="lock", daemon=True).start()
         came = False
         try:
+            threading.Thread(target=_stand, args=(fd, place), name="lock", daemon=True).start()
             came = bool(wait((place,), seconds).done)
         finally:
             if place.cancel():

@@ -108,20 +108,33 @@ def test_a_view_that_is_left_gives_its_room_back_at_once() -> None:
             gc.enable()
 
 
-def test_a_step_far_from_the_end_is_found_without_reading_the_line_up_to_it() -> None:
-    refs = [Ref("t", "", uuid(at, at - 1)) for at in range(100 * AROUND)]
-    steps = {ref: at - 1 for at, ref in enumerate(refs)}
-    asked: list[Ref] = []
+def line_of_steps(steps: Sequence[int], asked: list[Ref]) -> ThreadView:
+    """A line whose headers are read when they are asked for, told in ``asked``."""
+    refs = [Ref("t", "", uuid(at, 0)) for at in range(len(steps))]
+    by_ref = dict(zip(refs, steps, strict=True))
 
     def read(wanted: Sequence[Ref]) -> list[Header]:
         asked.extend(wanted)
-        return [Header(ref, None, steps[ref], "loop", None) for ref in wanted]
+        return [Header(ref, None, by_ref[ref], "loop", None) for ref in wanted]
 
-    view = ThreadView("t", refs[-1], [Strand(refs, range(-1, len(refs) - 1), {}, {})], True, complete=True, read=read)
+    strand = Strand(refs, range(-1, len(refs) - 1), {}, {})
+    return ThreadView("t", refs[-1], [strand], True, complete=True, read=read)
+
+
+def test_a_step_far_from_the_end_is_found_without_reading_the_line_up_to_it() -> None:
+    asked: list[Ref] = []
+    view = line_of_steps(range(-1, 100 * AROUND - 1), asked)
     line = view.line()
-    assert at_step(view, line, 4321) == refs[4322]
-    assert len(asked) <= 2 * AROUND * (len(refs) - 1).bit_length()
-    assert [at_step(view, line, step) for step in (-1, len(refs) - 2, len(refs), -2)] == [refs[0], refs[-1], None, None]
-    view.headers.learn(refs[:-AROUND])
-    steps.clear()  # nothing is read twice
-    assert at_step(view, line, 7) == refs[8]
+    assert at_step(view, line, 4321) == line[4322]
+    assert len(asked) <= 2 * AROUND * (len(line) - 1).bit_length()
+    assert [at_step(view, line, step) for step in (-1, len(line) - 2, len(line), -2)] == [line[0], line[-1], None, None]
+    view.headers.learn(line)
+    asked.clear()
+    assert at_step(view, line, 7) == line[8]
+    assert asked == []
+
+
+def test_a_step_is_found_on_a_line_whose_steps_do_not_ascend() -> None:
+    view = line_of_steps([*[1] * 5 * AROUND, 7, *[3] * 5 * AROUND, 2], [])
+    line = view.line()
+    assert [at_step(view, line, step) for step in (7, 3, 2, 4)] == [line[5 * AROUND], line[-2], line[-1], None]

@@ -126,12 +126,17 @@ def test_who_waited_too_long_for_a_lock_does_not_get_it_afterwards(unlucky: None
         each.close()
 
 
+@pytest.mark.parametrize("when", ["as it begins to", "while it waits"])
 def test_who_is_interrupted_while_it_waits_for_a_lock_does_not_get_it_afterwards(
-    unlucky: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    unlucky: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
     lock.take(60)
-    monkeypatch.setattr(concurrent.futures, "wait", interrupted)
+    if when == "while it waits":
+        monkeypatch.setattr(concurrent.futures, "wait", interrupted)
+    else:
+        start = threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda thread: (start(thread), interrupted()))
     with pytest.raises(KeyboardInterrupt):
         other.take(60)
     lock.close()

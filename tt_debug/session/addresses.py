@@ -140,8 +140,8 @@ def _by_step(view: ThreadView, text: str) -> Ref | None:
 def at_step(view: ThreadView, line: Sequence[Ref], wanted: int) -> Ref | None:
     """The last checkpoint of that step on a line of the view, oldest first; the depth counts where a row has no step.
 
-    What is known of the line's end is gone through, and the rest is not read for it: of a store that tells addresses,
-    steps ascend along a line of one namespace, and those of subgraphs, which stand at its end, are known."""
+    What is known of the line's end is gone through, as subgraphs stand there. Along the rest steps ascend as runtimes
+    count them, so it is not read for it, but where that finds none: somebody else may have written them."""
 
     def step(depth: int) -> int:
         known = view.headers[line[depth]].step
@@ -152,8 +152,10 @@ def at_step(view: ThreadView, line: Sequence[Ref], wanted: int) -> Ref | None:
         if step(at) == wanted:
             return line[at]
         at -= 1
-    at = bisect_right(range(at + 1), wanted, key=step) - 1
-    return line[at] if at >= 0 and step(at) == wanted else None
+    near = bisect_right(range(at + 1), wanted, key=step) - 1
+    if near >= 0 and step(near) == wanted:
+        return line[near]
+    return next((line[depth] for depth in range(at, -1, -1) if step(depth) == wanted), None)
 
 
 def _by_id(view: ThreadView, text: str) -> Ref | None:
