@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Button
 
 from stores.model import Status
 from tests.tui.conftest import wait_for
@@ -42,6 +43,18 @@ async def test_the_plan_is_listed_and_cancel_has_the_focus() -> None:
         await it.press("enter")
         assert it.app.screen is it.screen
         assert it.session.runs_made == []
+
+
+async def test_a_button_pressed_in_a_dialog_that_is_by_now_below_another_takes_neither_away() -> None:
+    async with thread_screen() as it:
+        below, above = NoticeDialog("below", ["first"]), NoticeDialog("above", ["second"])
+        await it.app.push_screen(below)
+        await it.app.push_screen(above)
+        below.query_one("#cancel", Button).press()
+        await it.rest()
+        assert it.app.screen_stack[-2:] == [below, above]
+        await it.press("escape", "escape")
+        assert it.app.screen is it.screen
 
 
 async def test_a_word_of_the_plan_stands_once_however_many_lines_it_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -112,6 +113,10 @@ class Dialog(ModalScreen[T | None]):
         line = self.query_one("#dialog-problem", Static)
         line.update(Content(safe_text(text)))
         line.set_class(bool(text), "-shown")
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """End with this; nothing where it is not on top: of a key that came late Textual would take away what is."""
+        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()
 
     def action_choose(self, number: int) -> None:
         """A button's key."""
