@@ -116,7 +116,7 @@ class Dialog(ModalScreen[T | None]):
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """End with this; nothing where it is not on top: of a key that came late Textual would take away what is."""
-        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     def action_choose(self, number: int) -> None:
         """A button's key."""
