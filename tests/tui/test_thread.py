@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from textual import events
+from textual.command import CommandList
 from textual.widgets import Input
 
 from stores.errors import Corrupt
@@ -217,6 +218,18 @@ async def test_keys_sent_at_once_mean_what_they_mean_one_by_one() -> None:
             it.app.post_message(events.Key(key, character))
         await it.until(lambda: it.screen.maximized is not None)
         assert it.screen.maximized.id == "state"
+
+
+@pytest.mark.parametrize("typed", ["15", "swap"])
+async def test_enter_again_in_one_go_closes_the_palette_and_no_more(typed: str) -> None:
+    async with thread_screen() as it:
+        await it.press("colon", *typed)
+        await it.until(lambda: it.app.screen.query_one(CommandList).option_count)
+        box = it.app.screen.query_one(Input)
+        for _ in range(4):
+            box.post_message(Input.Submitted(box, box.value))
+        await it.rest()
+        assert it.app.screen is it.screen
 
 
 async def test_clicking_the_timeline_goes_there() -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from textual import events, on
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.fuzzy import Matcher
@@ -129,8 +130,15 @@ class Palette(CommandPalette):
         if self.query_one(CommandList).scrollable_content_region.height:
             super()._action_command_list(action)
 
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close it, once: of Enter and Esc in one go the second would take away the screen below."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
+        if not self.is_active:
+            event.prevent_default()
+            return
         # The stock palette leaves the calling screen right below itself.
         entry = place_entry(self.app.screen_stack[-2], event.value)
         if entry is None:
