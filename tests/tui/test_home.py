@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from textual.widgets import Input
 
 from stores.model import Checkpoint, Value
 from tests.tui.conftest import app_over, screen_lines, screen_text, settled, wait_for
@@ -105,6 +106,19 @@ async def test_each_status_has_a_word(session: FakeSession) -> None:
         text = screen_text(app)
         for word in ("‖ waiting", "× failed", "✓ done"):
             assert word in text
+
+
+async def test_enter_on_a_thread_that_is_filtered_away_by_then_opens_nothing(session: FakeSession) -> None:
+    app = app_over(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: len(names(app)) == 5)
+        await pilot.press("G")
+        with app.batch_update():
+            app.screen.query_one(ThreadsView).action_row("open")
+            app.screen.query_one("#filter", Input).value = "zzz"
+        await settled(pilot, app)
+        assert names(app) == []
+        assert isinstance(app.screen, HomeScreen)
 
 
 async def test_the_filter_narrows_while_it_is_typed_and_esc_shows_all(session: FakeSession) -> None:

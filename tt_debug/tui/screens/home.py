@@ -313,10 +313,11 @@ class HomeScreen(ImportingThreads, AskingFrom):
         return None if row is None or row.info is None else (row.store, row.info.thread)
 
     @on(RowView.Opened, "#threads")
-    def _opened(self, event: RowView.Opened) -> None:
-        row = self.query_one(ThreadsView).row(event.row)
-        if row.info is not None:
-            self.tt.show_thread(self.tt.stores[row.store], row.info.thread)
+    def _opened(self) -> None:
+        chosen = self._chosen()
+        if chosen is not None:
+            store, thread = chosen
+            self.tt.show_thread(self.tt.stores[store], thread)
             self.tt.tour_saw("thread")
 
     @on(RowView.Opened, "#forks")
