@@ -248,6 +248,9 @@ class EffectsConformance:
         bad = self.commit_with(sample, run, "INSERT INTO orders VALUES (2)", "INSERT INTO orders VALUES (1)")
         with pytest.raises(Invalid, match="orders"):
             sample.commit_step(replace(bad, commit_id="c2"))
+        large = replace(bad.statements[0], request={"sql": "INSERT INTO orders VALUES (?)", "params": [2**63]})
+        with pytest.raises(Invalid, match="orders"):
+            sample.commit_step(replace(bad, commit_id="c2", statements=(large,)))
         assert sample.head(THREAD) == header.ref
         fine = self.commit_with(sample, run, "INSERT INTO orders VALUES (2)")
         sample.commit_step(replace(fine, commit_id="c3"))

@@ -53,7 +53,7 @@ def _execute(db: Database, call: EffectCall) -> None:
     connection.set_authorizer(_judge)
     try:
         connection.execute(sql, parameters).close()
-    except (sqlite3.Error, sqlite3.Warning) as error:
+    except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:  # a whole number past 63 bits
         if isinstance(error, sqlite3.Error) and primary_code(error) in _DISK:
             raise
         raise Invalid(
