@@ -23,6 +23,7 @@ from tt_debug.tui.dialogs.menu import MenuDialog
 from tt_debug.tui.opening import Opening, label_of, only_graph
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.stores import StoresScreen, choices
+from tt_debug.tui.widgets.panel import Panel
 from tt_debug.tui.widgets.threads_view import ThreadsView
 
 
@@ -91,6 +92,18 @@ async def test_choosing_a_file_opens_it(folder: Path) -> None:
         assert isinstance(app.screen, StoresScreen), "back goes back to the choice"
     for store in app.stores:
         store.session.close()
+
+
+async def test_enter_again_that_comes_late_does_not_open_a_file_twice(folder: Path) -> None:
+    app = TtDebugApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: isinstance(app.screen, StoresScreen) and app.screen.is_mounted)
+        offered = app.screen.query_one("#choices", Panel)
+        offered.action_row("open")
+        await wait_for(pilot, lambda: isinstance(app.screen, HomeScreen))
+        offered.action_row("open")
+        await settled(pilot, app)
+        assert [type(screen) for screen in app.screen_stack[1:]] == [StoresScreen, HomeScreen]
 
 
 async def test_choosing_the_demo_opens_both_stores_and_starts_the_tour(folder: Path) -> None:

@@ -93,6 +93,7 @@ class StoresScreen(BaseScreen):
         self._folder = folder or Path.cwd()
         self._choices: list[Choice] = []
         self._file: str | None = None
+        self._opening = False
 
     def compose_body(self) -> ComposeResult:
         """One list."""
@@ -117,12 +118,15 @@ class StoresScreen(BaseScreen):
 
     @on(RowView.Opened, "#choices")
     def _chosen(self, event: RowView.Opened) -> None:
+        if self._opening or not self.is_active:
+            return  # Enter was sent twice in one go
         choice = self._choices[event.row]
         opening = self.tt.opening.with_graph_of(self._folder)
         self._file = choice.url
         self._open(opening.demo if choice.url is None else partial(opening.open_all, (choice.url,)))
 
     def _open(self, work: Callable[[], tuple[OpenStore, ...]]) -> None:
+        self._opening = True
         self.query_one("#choices").border_subtitle = "opening…"
         self.tt.loader.call(self, "opening", work, partial(StoresOpened, demo=self._file is None))
 
@@ -134,6 +138,7 @@ class StoresScreen(BaseScreen):
         self.tt.listings = tuple(Listing(store) for store in event.stores)
         self.tt.read_listings()
         self.tt.read_bookmarks()
+        self._opening = False
         self.query_one("#choices").border_subtitle = ""
         if event.demo:
             self.tt.start_tour()
@@ -142,6 +147,7 @@ class StoresScreen(BaseScreen):
     def show_failure(self, event: Failed) -> None:
         """Opening failed: say so, the list stays. Of a file whose tables nobody knows, those that look like a history
         are offered."""
+        self._opening = False
         self.query_one("#choices").border_subtitle = ""
         if event.kind == "opening" and isinstance(event.error, Unsupported) and self._file is not None:
             self.tt.loader.call(
