@@ -1,15 +1,12 @@
-"""The Thread screen: moving, folding, searching, sizes; a panel that fails leaves the others alone."""
+"""The Thread screen: moving, folding, sizes; a panel that fails leaves the others alone."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from textual import events
-from textual.command import CommandList
 from textual.widgets import Input
 
 from stores.errors import Corrupt
@@ -17,8 +14,6 @@ from stores.model import Header, Ref
 from tests.tui.conftest import screen_lines
 from tests.tui.thread_app import thread_screen
 from tests.tui.thread_fakes import TripSession
-from tt_debug.session.thread_view import ThreadView
-from tt_debug.tui.screens import thread_places, thread_searching
 from tt_debug.tui.widgets.diff_view import DiffView
 from tt_debug.tui.widgets.key_bar import KeyBar
 from tt_debug.tui.widgets.messages_view import MessagesView
@@ -120,84 +115,6 @@ async def test_a_fork_unfolds_into_a_lane_folds_again_and_can_become_the_line() 
         assert "├─◇ ▸ trip-planner" in it.text
 
 
-@pytest.mark.parametrize("long", [2_000, 0])
-async def test_searching_in_the_graph_wraps_and_esc_forgets_it(monkeypatch: pytest.MonkeyPatch, long: int) -> None:
-    """A long one is searched off the event loop."""
-    monkeypatch.setattr(thread_searching, "LONG", long)
-    async with thread_screen() as it:
-        await it.pilot.press("slash", *"summarize", "enter")
-        await it.until(lambda: it.step == 3)
-        await it.press("n")
-        await it.until(lambda: it.step == 7)
-        await it.press("N")
-        await it.until(lambda: it.step == 3)
-        await it.press("N")
-        await it.until(lambda: it.step == 23)
-        assert it.told == "from the top again\nfrom the end again"
-        await it.press("escape", "n")
-        assert it.step == 23
-        await it.press("slash", *"nowhere", "enter")
-        await it.until(lambda: "no row of this panel has “nowhere”" in it.told)
-        assert it.step == 23
-
-
-async def test_each_key_of_a_burst_counts_though_the_search_is_off_the_event_loop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(thread_searching, "LONG", 0)
-    async with thread_screen() as it:
-        await it.press("slash", *"summarize", "enter")
-        assert it.step == 3
-        for keys, step in (("nnn", 15), ("NNn", 11), ("n" * 7, 15)):
-            for key in keys:
-                it.app.post_message(events.Key(key, key))
-            await it.rest()
-            assert it.step == step
-
-
-async def test_a_search_that_is_forgotten_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_searching, "LONG", 0)
-    async with thread_screen() as it:
-        await it.press("slash", *"summarize", "enter")
-        it.app.post_message(events.Key("n", "n"))
-        it.app.post_message(events.Key("escape", None))
-        await it.rest()
-        assert it.step == 3
-        assert "no row" not in it.told
-
-
-async def test_a_hit_is_gone_to_where_it_stands_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Branches above it may have been opened or folded away while it was looked for."""
-    monkeypatch.setattr(thread_searching, "LONG", 0)
-    async with thread_screen(size=(120, 40)) as it:
-        await it.press("slash", *"summarize", "enter")
-        graph = it.screen.graph
-        while_searched, go_on = threading.Event(), threading.Event()
-        search_ahead = graph.search_ahead
-
-        def slowly(*args: Any, **more: Any) -> Any:
-            find = search_ahead(*args, **more)
-
-            def found() -> Any:
-                hit = find()
-                while_searched.set()
-                go_on.wait()
-                return hit
-
-            return found
-
-        monkeypatch.setattr(graph, "search_ahead", slowly)
-        it.app.post_message(events.Key("N", "N"))
-        await it.until(while_searched.is_set)
-        rows = graph.row_count
-        it.screen.unfolded |= frozenset(it.screen.view.line(it.session.heads["ryokan"]))
-        it.screen.lay_out()
-        await it.until(lambda: graph.row_count > rows)
-        go_on.set()
-        await it.rest()
-        assert it.step == 23
-
-
 async def test_what_is_said_is_not_said_again_while_it_stands_there() -> None:
     async with thread_screen() as it:
         await it.press("full_stop", "full_stop", "full_stop")
@@ -220,54 +137,11 @@ async def test_keys_sent_at_once_mean_what_they_mean_one_by_one() -> None:
         assert it.screen.maximized.id == "state"
 
 
-@pytest.mark.parametrize("typed", ["15", "swap"])
-async def test_enter_again_in_one_go_closes_the_palette_and_no_more(typed: str) -> None:
-    async with thread_screen() as it:
-        await it.press("colon", *typed)
-        await it.until(lambda: it.app.screen.query_one(CommandList).option_count)
-        box = it.app.screen.query_one(Input)
-        for _ in range(4):
-            box.post_message(Input.Submitted(box, box.value))
-        await it.rest()
-        assert it.app.screen is it.screen
-
-
 async def test_clicking_the_timeline_goes_there() -> None:
     async with thread_screen(size=(120, 40)) as it:
         await it.pilot.click(Timeline, offset=(1, 0))
         await it.rest()
         assert it.step == -1
-
-
-async def test_places_typed_in_the_palette() -> None:
-    async with thread_screen() as it:
-        it.screen.go_to("15")
-        await it.rest()
-        assert it.step == 15
-        it.screen.go_to("50%")
-        await it.rest()
-        assert it.step == 11
-        it.screen.go_to("99")
-        await it.rest()
-        assert it.step == 11
-
-
-async def test_a_place_on_a_long_line_is_looked_for_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_places, "LONG", 20)
-    looks = []
-    found = thread_places.place
-
-    def place(view: ThreadView, line: Sequence[Ref], text: str) -> Ref | None:
-        looks.append(threading.current_thread() is threading.main_thread())
-        return found(view, line, text)
-
-    monkeypatch.setattr(thread_places, "place", place)
-    async with thread_screen() as it:
-        it.screen.go_to("15")
-        await it.until(lambda: it.step == 15)
-        it.screen.go_to("99")
-        await it.until(lambda: "nothing called 99 on this line" in it.told)
-    assert looks == [False, False]
 
 
 async def test_time_order_and_back() -> None:
