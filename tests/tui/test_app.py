@@ -13,11 +13,13 @@ from tests.tui.conftest import app_over, screen_text, settled, unsafe_characters
 from tests.tui.fakes import HOSTILE, FakeSession, hostile_session
 from tt_debug.tui.app import TtDebugApp
 from tt_debug.tui.dialogs.answer import AnswerDialog
+from tt_debug.tui.listings import Listings
 from tt_debug.tui.messages import Failed
 from tt_debug.tui.screens.approvals import ApprovalsScreen
 from tt_debug.tui.screens.help import HelpScreen
 from tt_debug.tui.screens.home import HomeScreen
 from tt_debug.tui.screens.log import LogScreen
+from tt_debug.tui.widgets.threads_view import ThreadsView
 
 
 async def test_help_opens_on_the_screen_and_the_same_key_closes_it(session: FakeSession) -> None:
@@ -54,6 +56,24 @@ async def test_the_palette_finds_threads(session: FakeSession) -> None:
         await pilot.press("enter")
         await wait_for(pilot, lambda: len(opened) == 2)
         assert opened[1] == "写作-plan"
+
+
+async def test_threads_that_come_while_it_closes_are_shown_nowhere(
+    session: FakeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_over(session)
+    taken_away = ThreadsView._message_loop_exit
+    come: list[str] = []
+
+    async def late(self: ThreadsView) -> None:
+        await taken_away(self)
+        come.append("late")
+        Listings.on_failed(app, Failed("threads of store 0", OSError("gone"), ""))
+
+    async with app.run_test() as pilot:
+        await settled(pilot, app)
+        monkeypatch.setattr(ThreadsView, "_message_loop_exit", late)
+    assert come == ["late"]
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,10 @@ class Opened:
         await settled(self.pilot, self.app)
 
     async def press(self, *keys: str) -> None:
-        """Keys, then rest."""
-        await self.pilot.press(*keys)
-        await self.rest()
+        """Keys, each once what the one before asked for is shown."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.rest()
 
     async def until(self, condition: Any) -> None:
         """Wait for a condition."""

@@ -102,5 +102,5 @@ class Advice(Undoing):
         self._show_tip()
 
     def _show_tip(self) -> None:
-        for screen in self._own_screens():
+        for screen in self._told_screens():
             screen.show_tip()

@@ -108,13 +108,13 @@ class Bookmarks(Replacements):
     def on_bookmarks_read(self, event: BookmarksRead) -> None:
         """They have come."""
         self.bookmarks = event.found
-        for screen in self._own_screens():
+        for screen in self._told_screens():
             screen.bookmarks_changed()
 
     def on_bookmark_kept(self, event: BookmarkKept) -> None:
         """Say it, remember it, and read them again: an answer that is on its way may not know of it."""
         self.note_done(event.said, event.command, wrote=False)
-        for screen in self._own_screens()[-1:]:
+        for screen in self._told_screens()[-1:]:
             screen.say(event.said)
         self.read_bookmarks()
 
@@ -122,5 +122,5 @@ class Bookmarks(Replacements):
         """Our own record cannot be used: said, and the bookmarks stay as they were read before."""
         if event.kind in (_READING, _WRITING):
             event.prevent_default()
-            for screen in self._own_screens()[-1:]:
+            for screen in self._told_screens()[-1:]:
                 screen.say(event.told, severity="error")

@@ -152,8 +152,12 @@ class Listings(TypingOrder):
 
     def _set_listing(self, number: int, listing: Listing) -> None:
         self.listings = (*self.listings[:number], listing, *self.listings[number + 1 :])
-        for screen in self._own_screens():
+        for screen in self._told_screens():
             screen.listings_changed()
+
+    def _told_screens(self) -> list[BaseScreen]:
+        """Those that can show what has come: none while the application closes and takes away what they hold."""
+        return self._own_screens() if self.is_running else []
 
     def _own_screens(self) -> list[BaseScreen]:
         from tt_debug.tui.screens.base import BaseScreen  # the screens import this module

@@ -79,7 +79,7 @@ class Outages(Listings):
         if self.outages.pop(event.store, None) is not None:
             self._tell()
             self.read_listings()
-            for screen in self._own_screens():
+            for screen in self._told_screens():
                 screen.came_back(self.stores[event.store])
 
     def on_failed(self, event: Failed) -> None:
@@ -113,7 +113,7 @@ class Outages(Listings):
         if not self.outages and self._retrying is not None:
             self._retrying.stop()
             self._retrying = None
-        for screen in self._own_screens():
+        for screen in self._told_screens():
             screen.outages_changed()
 
 
