@@ -69,3 +69,15 @@ async def test_what_is_learned_of_a_row_draws_no_other(monkeypatch: pytest.Monke
         assert row is not None
         assert drawn == [(Region(0, row - graph.scroll_offset.y, graph.size.width, 1),)]
         assert "budget" in graph.render_line(row - graph.scroll_offset.y).text
+
+
+async def test_a_reading_that_puts_the_cursor_elsewhere_does_not_end_the_following_of_a_run() -> None:
+    async with thread_screen() as it:
+        there = it.ref("trip-planner", 10)
+        it.screen.running = it.screen.following = True
+        it.screen.read(select=there)
+        await it.until(lambda: it.screen.selected == there)
+        assert it.screen.following
+        await it.pilot.press("comma")
+        assert not it.screen.following
+        it.screen.running = False

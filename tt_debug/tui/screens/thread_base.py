@@ -44,6 +44,9 @@ LARGE: Final = 2000
 class ThreadBase(OneStore):
     """State and reading. The parts call `read`, `select_ref` and `show_line`."""
 
+    taking = False
+    """While rows are taken in: where the cursor comes to stand then, nobody has moved it to."""
+
     def __init__(self, store: OpenStore, thread: str, ref: Ref | None = None) -> None:
         super().__init__()
         self.store = store
@@ -194,7 +197,9 @@ class ThreadBase(OneStore):
         select = select or (self.selected if first else None)
         if first and select is None:
             select = reading.view.head
+        self.taking = True
         self.graph.show(reading.items, self.graph_facts(), None if select is None else reading.items.row_of(select))
+        self.taking = False
         self.show_counts()
         self.follow(force=True)
 

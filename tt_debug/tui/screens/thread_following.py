@@ -33,7 +33,8 @@ class ThreadFollowing(ThreadBase):
         self.watch(self.graph, "cursor", self._moved, init=False)
 
     def _moved(self) -> None:
-        self.follow()
+        if not self.taking:
+            self.follow()
 
     def follow(self, *, force: bool = False) -> None:
         """The line and title at once; the panels as soon as may be."""
