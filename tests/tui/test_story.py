@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.conftest import screen_text, unsafe_characters, wait_for
+from tests.tui.conftest import screen_text, unsafe_characters, settled, wait_for
 from tests.tui.thread_app import thread_screen
 from tt_debug.demo import prepare
 from tt_debug.session.executor import Duplicate
@@ -99,6 +99,7 @@ async def test_enter_opens_all_of_an_effect_and_goes_to_a_checkpoint_of_the_log(
         await pilot.press("escape")
         await shown(pilot, app, "9", "write_summary  ")
         await wait_for(pilot, lambda: screen.tab == "log" and screen.panel() is screen.views.log)
+        await settled(pilot, app)
         await pilot.press("home", "enter")
         await wait_for(pilot, lambda: screen.selected == screen.line[0])
 
