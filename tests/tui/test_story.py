@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.conftest import screen_text, unsafe_characters, settled, wait_for
+from tests.tui.conftest import screen_text, settled, unsafe_characters, wait_for
 from tests.tui.thread_app import thread_screen
 from tt_debug.demo import prepare
 from tt_debug.session.executor import Duplicate
