@@ -104,6 +104,19 @@ async def test_enter_opens_all_of_an_effect_and_goes_to_a_checkpoint_of_the_log(
         await wait_for(pilot, lambda: screen.selected == screen.line[0])
 
 
+async def test_reading_the_same_again_leaves_the_cursor_where_it_was_put(tmp_path: Path) -> None:
+    async with demo_thread(tmp_path, "trip-planner", (80, 24)) as (pilot, app):
+        screen = app.screen
+        assert isinstance(screen, ThreadScreen)
+        for key, text, view in (("9", "write_summary  ", screen.views.log), ("8", "timetable", screen.views.effects)):
+            await shown(pilot, app, key, text)
+            await settled(pilot, app)
+            assert view.cursor > 0
+            await pilot.press("home", "r")
+            await settled(pilot, app)
+            assert view.cursor == 0
+
+
 async def test_a_failed_attempt_stands_in_the_log(tmp_path: Path) -> None:
     async with demo_thread(tmp_path, "quote-8", (120, 40)) as (pilot, app):
         await shown(pilot, app, "9", "attempt 1 failed")

@@ -25,7 +25,9 @@ class StoryView(PieceView):
         return "reading…" if self._rows is None else self._empty
 
     def show(self, rows: Sequence[StoryRow]) -> None:
-        """Show these."""
+        """Show these, the cursor on the last; of those that are shown already it stays where it is."""
+        if rows == self._rows:
+            return
         self._rows = rows
         self._lay_out(len(rows) - 1)
 
